@@ -1,0 +1,106 @@
+// All simulated devices of one process: what a simulated driver is built upon.
+//
+//   sim::Machine& machine = *new sim::Machine{options};     // never destroyed: calls after exit() still get an answer
+//   sim::ContextId context = machine.create_context(0);
+//   machine.allocate(context, 4096, address);
+//   machine.submit(machine.scheduler().default_stream(context), sim::Fill{.to = address, .value = 7, .width = 4096});
+//   machine.scheduler().synchronize_context(context);
+//
+// Any thread may call. A driver function is: CallScope (call_gate.hpp), then a few of these. Memory belongs to a
+// context and goes with it. After fork() a child must not touch its parent's Machine (locks may be taken); see
+// per_process.hpp.
+#pragma once
+
+#include <array>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "simulator/core/device_memory.hpp"
+#include "simulator/core/knobs.hpp"
+#include "simulator/core/scheduler.hpp"
+#include "simulator/core/shared_capacity.hpp"
+#include "simulator/core/status.hpp"
+
+namespace sim {
+
+struct MachineOptions {
+  int devices = 2;  // 0 is a machine without a device
+  std::uint64_t memory_bytes = std::uint64_t{8} << 30;
+  ClockMode clock = ClockMode::Auto;
+  // Shared capacity: the file in /dev/shm, e.g. "mtia_sim.NAME"; empty: none. Cannot be joined: a line on stderr, not
+  // shared.
+  std::string shared_file;
+  std::string product = "MTIA";  // devices are called "PRODUCT N (simulated)"
+};
+
+struct DeviceIdentity {
+  std::string name;
+  std::array<unsigned char, 16> uuid{};  // the same in every process, so that views recognise the device
+};
+
+// Where an address belongs.
+struct Place {
+  int device = -1;  // -1: host memory
+  bool live = false;
+  Allocation allocation{};  // where live
+};
+
+class Machine {
+ public:
+  explicit Machine(const MachineOptions& options);
+  Machine(const Machine&) = delete;
+  Machine& operator=(const Machine&) = delete;
+  ~Machine();
+
+  [[nodiscard]] int device_count() const { return static_cast<int>(memories_.size()); }
+  // Requires for all `device`: 0 <= device < device_count().
+  [[nodiscard]] const DeviceIdentity& identity(int device) const {
+    return identities_[static_cast<std::size_t>(device)];
+  }
+  [[nodiscard]] DeviceMemory& memory(int device) { return *memories_[static_cast<std::size_t>(device)]; }
+  [[nodiscard]] Scheduler& scheduler() { return scheduler_; }
+
+  ContextId create_context(int device);
+  // Completes its work, frees its memory; its streams and events are gone.
+  Status destroy_context(ContextId context);
+  // -1 for an unknown context.
+  [[nodiscard]] int device_of(ContextId context) const;
+  // Waits for every context of the device, as a free does. The first error met.
+  Status synchronize_device(int device);
+
+  // Size 0: InvalidValue; what 0 means is the driver's affair.
+  Status allocate(ContextId context, std::uint64_t size, Address& out);
+  // Finds the device by the address. Doesn't wait: a driver calls synchronize_device(place(base).device) before, as
+  // real ones do. If work still uses the block it is poisoned wholly, and that work is free to spoil whoever gets the
+  // block next.
+  Status release(Address base);
+
+  [[nodiscard]] Place place(Address address) const;
+
+  // Checks every device range against the live allocations (InvalidValue), stages host sources, queues. Empty ranges
+  // are Ok and do nothing.
+  Status submit(StreamId stream, Work work);
+
+  // Gives back this process's share of the capacity; the last one removes the file. For the driver's exit handler;
+  // afterwards everything works on, unshared.
+  void leave_shared_capacity();
+
+ private:
+  [[nodiscard]] Status check(const Copy& copy) const;
+  [[nodiscard]] Status check(const Fill& fill) const;
+  [[nodiscard]] Status check_range(Address address, std::uint64_t size, bool host_allowed) const;
+  bool run(Work& work);
+  bool run(Copy& copy);
+  bool run(const Fill& fill);
+  [[nodiscard]] DeviceMemory* memory_around(Address address) const;
+
+  std::unique_ptr<SharedCapacity> shared_;
+  std::vector<DeviceIdentity> identities_;
+  std::vector<std::unique_ptr<DeviceMemory>> memories_;
+  mutable std::mutex contexts_mutex_;
+  std::vector<std::pair<ContextId, int>> contexts_;
+  Scheduler scheduler_;
+};
+
+}  // namespace sim

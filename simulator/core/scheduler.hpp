@@ -1,0 +1,149 @@
+// Streams, events and the virtual clock of all devices of a process.
+//
+// Work of one stream completes in order. A piece of work gets its end when it is submitted: the latest end of what it
+// waits for, or now, plus its duration. It completes when the clock passes that end, or when somebody waits for it. A
+// wait completes what it waits for *before* anything else and then moves the clock there: other streams are always as
+// late as they may be, so a missing synchronisation shows in every run and not in one of a thousand.
+//
+// Legacy default stream, as CUDA has it: its work waits for all earlier work of the context's blocking streams, and
+// theirs for all earlier work of the default stream. Non-blocking streams take no part.
+//
+// Host functions run one at a time on a thread of their own, started with the first. With the automatic clock they run
+// even if the program makes no more calls (after 2 ms without any); with the manual clock they wait for the clock or a
+// wait.
+//
+// Any thread may call; one mutex, not held while a host function runs. With nothing pending, synchronising is one load.
+// Functions may throw std::bad_alloc and leave everything as it was.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <unordered_map>
+#include <vector>
+
+#include "simulator/core/status.hpp"
+#include "simulator/core/work.hpp"
+
+namespace sim {
+
+enum class ClockMode {
+  Auto,    // each driver call is a tick
+  Manual,  // only waits and advance() move the clock
+};
+
+enum class StreamKind { Default, Blocking, NonBlocking };
+
+class Scheduler {
+ public:
+  // Runs the memory side of a copy or fill; false: it met memory that is gone. Called with the scheduler's mutex held.
+  using Effect = std::function<bool(Work&)>;
+
+  Scheduler(ClockMode mode, Effect effect);
+  Scheduler(const Scheduler&) = delete;
+  Scheduler& operator=(const Scheduler&) = delete;
+  // Ends the host thread. Requires: nobody is inside a call. Drivers never destroy theirs.
+  ~Scheduler();
+
+  // ---- the clock
+  void tick();                // a driver call; completes what is due. Nothing with the manual clock
+  void advance(Ticks ticks);  // in either mode
+  [[nodiscard]] Ticks now() const;
+  // True on the thread that runs host functions: driver functions refuse to be called there, as they would wait for
+  // themselves.
+  [[nodiscard]] static bool in_host_function();
+
+  // ---- contexts and streams
+  // Makes the context's default stream, too.
+  ContextId create_context();
+  // Completes its work, then its streams and events are gone. InvalidHandle for an unknown one.
+  Status destroy_context(ContextId context);
+  [[nodiscard]] bool has_context(ContextId context) const;
+  // Requires: has_context(context).
+  [[nodiscard]] StreamId default_stream(ContextId context) const;
+  Status create_stream(ContextId context, StreamKind kind, StreamId& out);
+  // What has been submitted still completes. The default stream can't be destroyed: InvalidHandle.
+  Status destroy_stream(StreamId stream);
+  [[nodiscard]] bool has_stream(StreamId stream) const;
+  // Requires: has_stream(stream).
+  [[nodiscard]] ContextId context_of(StreamId stream) const;
+  [[nodiscard]] StreamKind kind_of(StreamId stream) const;
+
+  // ---- work; drivers use Machine::submit, which checks addresses first
+  // A stream holds 1024 pieces; a submission beyond that completes the oldest, as drivers wait for room.
+  Status submit(StreamId stream, Work work);
+  // Later work of `stream` waits for what `event` has recorded up to now; an event never recorded is no wait.
+  Status wait_event(StreamId stream, EventId event);
+
+  // ---- waiting and asking. Each answers IllegalAddress once the context concerned has met it.
+  Status synchronize(StreamId stream);
+  Status query(StreamId stream);
+  Status synchronize_context(ContextId context);
+  Status query_context(ContextId context);
+  // All contexts, all devices; for drivers whose free waits for more than one context. Says nothing of errors.
+  void synchronize_everything();
+  // True while unfinished copies or fills touch [address, address + size).
+  [[nodiscard]] bool uses(Address address, std::uint64_t size) const;
+
+  // ---- events
+  Status create_event(ContextId context, EventId& out);
+  Status destroy_event(EventId event);
+  [[nodiscard]] bool has_event(EventId event) const;
+  // Stream and event must be of the same context, as in CUDA: InvalidHandle otherwise.
+  Status record(EventId event, StreamId stream);
+  // Ok for an event never recorded.
+  Status query_event(EventId event);
+  Status synchronize_event(EventId event);
+  // From the end of one recorded piece of work to the other. InvalidHandle if one was never recorded, NotReady if not
+  // done.
+  Status elapsed(EventId from, EventId to, std::int64_t& ticks) const;
+
+ private:
+  struct Stream;
+  struct Piece;
+  struct Event;
+  struct Context;
+  using Pieces = std::vector<std::shared_ptr<Piece>>;
+  struct EarlierEnd {
+    bool operator()(const std::shared_ptr<Piece>& a, const std::shared_ptr<Piece>& b) const;
+  };
+
+  std::shared_ptr<Piece> enqueue(Stream& stream, Work work, Pieces waits_for);
+  [[nodiscard]] Pieces implicit_waits(const Stream& stream) const;
+  [[nodiscard]] Pieces pending_where(const std::function<bool(const Piece&)>& wanted) const;
+  void complete(std::unique_lock<std::mutex>& lock, Pieces targets);
+  void complete_due(Ticks now);
+  bool run_if_ready(const std::shared_ptr<Piece>& piece);
+  void finish(const std::shared_ptr<Piece>& piece);
+  void move_clock_to(Ticks time);
+  [[nodiscard]] Status health_of(ContextId context) const;
+  [[nodiscard]] Stream* find(StreamId stream) const;
+  [[nodiscard]] Event* find(EventId event) const;
+  void start_host_thread();
+  void run_host_functions();
+
+  const ClockMode mode_;
+  const Effect effect_;
+  std::atomic<Ticks> clock_{0};
+  std::atomic<std::size_t> pending_count_{0};
+  std::atomic<bool> any_fault_{false};
+
+  mutable std::mutex mutex_;
+  std::condition_variable host_work_;
+  std::condition_variable host_done_;
+  std::set<std::shared_ptr<Piece>, EarlierEnd> pending_;
+  std::unordered_map<std::uint64_t, std::shared_ptr<Context>> contexts_;
+  std::unordered_map<std::uint64_t, std::shared_ptr<Stream>> streams_;
+  std::unordered_map<std::uint64_t, std::shared_ptr<Event>> events_;
+  std::deque<std::shared_ptr<Piece>> ready_host_functions_;
+  std::size_t pending_host_functions_ = 0;
+  std::uint64_t last_piece_ = 0;
+  struct HostThread;
+  std::unique_ptr<HostThread> host_thread_;
+};
+
+}  // namespace sim
