@@ -7,19 +7,20 @@
 namespace tidemark {
 
 enum class ErrorCode {
-  OutOfMemory,        // the device has not that much left
-  InvalidValue,       // a pointer or size that the driver would refuse: double, interior or foreign free
-  NotOurs,            // not our pointer: the call is to be forwarded untouched
-  NotInitialized,     // no driver, no context, or a forked child
-  Unsupported,        // this backend, platform or layout version cannot
-  DriverFailure,      // any other code of the driver, in `native`
-  NotFound,           // no such file, process or device
-  PermissionDenied,   // the operating system refused
-  NoSpace,            // file system full or limit reached
-  BadFormat,          // bytes that are not what they should be
-  WrongVersion,       // a layout of another major version
-  Timeout,            // the other side did not answer in time
-  System,             // any other failed system call, errno in `native`
+  OutOfMemory,       // the device has not that much left
+  InvalidValue,      // a pointer or size that the driver would refuse: double, interior or foreign free
+  NotOurs,           // not our pointer: the call is to be forwarded untouched
+  NotInitialized,    // no driver, no context, or a forked child
+  Unsupported,       // this backend, platform or layout version cannot
+  DriverFailure,     // any other code of the driver, in `native`
+  NotFound,          // no such file, process or device
+  PermissionDenied,  // the operating system refused
+  NoSpace,           // file system full or limit reached
+  BadFormat,         // bytes that are not what they should be
+  WrongVersion,      // a layout of another major version
+  Timeout,           // the other side did not answer in time
+  System,            // any other failed system call, errno in `native`
+  Busy,              // not now, nothing was done: a stream capture is open
 };
 
 struct Error {

@@ -1,10 +1,13 @@
 // The seam below the allocator: what it needs of one device's driver.
 //
 // Threads: any; several at once. The allocator never holds a lock of its own across a call.
-// Errors: the driver's code travels in Error::native and reaches the program unchanged. OutOfMemory is said only when the
-// driver said so. An implementation restores whatever thread state it had to change (current context or device), on
+// Errors: the driver's code travels in Error::native and reaches the program unchanged. OutOfMemory is said only when
+// the driver said so. An implementation restores whatever thread state it had to change (current context or device), on
 // success and on failure, and leaves the runtime's "last error" alone.
 // At exit the driver may be gone: calls then fail with NotInitialized and nothing else happens.
+// Captures: a helper call (wait, fence, memory_info) that finds a stream capture open says Busy and does nothing; the
+// allocator also asks may_make_helper_calls() first. allocate() and release() of pass-through memory are the program's
+// own calls and always go through.
 #pragma once
 
 #include <cstdint>
@@ -33,8 +36,8 @@ class Upstream {
   // A real driver free of what allocate() returned. May wait for the device, for seconds.
   virtual Status release(ContextId context, DevicePtr ptr) noexcept = 0;
 
-  // Returns when all work that was submitted to the device before the call is done. Its error is the device's own (sticky)
-  // error and is what a native free would have returned.
+  // Returns when all work that was submitted to the device before the call is done. Its error is the device's own
+  // (sticky) error and is what a native free would have returned.
   virtual Status wait_for_all_work(ContextId context) noexcept = 0;
 
   // The same without waiting, for backends that have an event over all of a context's work; others say Unsupported.

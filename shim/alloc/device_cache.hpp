@@ -1,0 +1,149 @@
+// Keeps freed device memory of one device and hands it out again; counts everything the program holds on it.
+//
+// Threads: any, for every function. One lock, never held across an Upstream call; the host's malloc is never called.
+// Errors: an Upstream error travels unchanged. NotOurs means: forward the program's call untouched, nothing was changed
+// or counted. Memory: place it where it outlives the program's last call (placement new, never destroyed, DESIGN D12).
+// The destructor exists for tests: it gives host memory back and leaves device memory alone. Counters: published
+// through StatsSink under the lock, once per step of an operation; in each published state active = allocated +
+// pending, reserved = active + cached, peak >= current, allocations = hits + misses + passed through.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "shared/base/bytes.hpp"
+#include "shared/base/device_basis.hpp"
+#include "shared/base/result.hpp"
+#include "shim/alloc/clock.hpp"
+#include "shim/alloc/device_types.hpp"
+#include "shim/alloc/out_of_memory.hpp"
+#include "shim/alloc/policy.hpp"
+#include "shim/alloc/segment_map.hpp"
+#include "shim/alloc/stats_sink.hpp"
+#include "shim/alloc/upstream.hpp"
+
+namespace tidemark::alloc {
+
+// Where an address lies, for decisions about IPC and address ranges.
+struct BlockInfo {
+  ContextId context{};
+  DevicePtr segment;
+  Bytes segment_size;
+  DevicePtr block;
+  Bytes block_size;
+  Bytes requested;  // 0 unless live
+  bool live = false;
+  bool whole_segment = false;   // the block is all of its segment: a base address, as the native call would give
+  bool passed_through = false;  // exactly what the driver gave for exactly this request
+  bool pinned = false;
+};
+
+struct PeakValues {
+  Bytes allocated;
+  Bytes reserved;
+  Bytes held;
+};
+
+class DeviceCache {
+ public:
+  static constexpr unsigned kPeakSlots = 31;  // one a control slot (DESIGN D14)
+
+  // `sink` may be null. `capacity` is the device's memory, 0 if unknown.
+  DeviceCache(Upstream& upstream, StatsSink* sink, SegmentMap& segments, const Policy& policy,
+              Bytes capacity = Bytes{0}, Clock clock = Clock::system()) noexcept;
+  ~DeviceCache();
+  DeviceCache(const DeviceCache&) = delete;
+  DeviceCache& operator=(const DeviceCache&) = delete;
+
+  // --- The program's calls
+  // -------------------------------------------------------------------------------------------------
+
+  // Requires: requested > 0 (what 0 means is the driver's business). NotOurs: the context is being destroyed.
+  [[nodiscard]] Result<DevicePtr> allocate(ContextId context, Bytes requested) noexcept;
+
+  // InvalidValue: a double or interior free inside a segment of ours, never to reach the driver. NotOurs: forward.
+  // Another error is the fence's or the driver's own: the block is not cached, and its context passes through from then
+  // on.
+  [[nodiscard]] Status release(DevicePtr ptr) noexcept;
+
+  // What the program shall see: the driver's free memory plus what an allocation could get back from us, under the
+  // limit.
+  [[nodiscard]] Result<MemoryInfo> memory_info(ContextId context) noexcept;
+
+  // Books memory that the driver handed out in a call of the program's own: allocate()'s pass-through without the
+  // driver call. False without host memory: the pointer stays unknown and is forwarded at its free.
+  bool adopt_pass_through(ContextId context, DevicePtr ptr, Bytes size) noexcept;
+
+  // The inside of a live, free or pending block; nullopt: not ours. A pass-through block is known by its base address
+  // only.
+  [[nodiscard]] std::optional<BlockInfo> find(DevicePtr ptr) noexcept;
+
+  // --- Contexts
+  // --------------------------------------------------------------------------------------------------------------
+
+  // Call before a context is destroyed or a device reset: its addresses stop being ours (frees are NotOurs). Then, by
+  // the real call's result, reattach() or forget_detached(). Memory of an unknown context: nothing to do.
+  void detach_context(ContextId context) noexcept;
+  void reattach(ContextId context) noexcept;
+  // Each live block counts as freed and each segment as gone; num_device_free doesn't move, peaks stay.
+  void forget_detached(ContextId context) noexcept;
+
+  // --- Giving memory back
+  // --------------------------------------------------------------------------------------------------
+
+  // Gives every idle segment back to the driver, after a wait for pending frees: for empty-cache, and before another
+  // allocation family of the program retries after an out-of-memory. Returns what was given back; Busy while a capture
+  // is open.
+  Result<Bytes> empty_cache() noexcept;
+
+  // The same, done inside the program's next allocate() or release() outside a capture, for a thread that may not call
+  // the driver. Returns a ticket.
+  std::uint64_t park_empty_cache() noexcept;
+  [[nodiscard]] bool is_done(std::uint64_t ticket) const noexcept;
+
+  // --- Settings
+  // --------------------------------------------------------------------------------------------------------------
+
+  // nullopt: no limit. A limit below what is reserved now is met by later frees.
+  void set_limit(std::optional<Bytes> limit) noexcept;
+
+  // One way, Cache to Count to PassThrough; a step back is ignored. Live blocks stay ours, freed ones are not handed
+  // out again, a segment is really freed with its last block, idle ones at the program's next call outside a capture.
+  void set_mode(DeviceMode mode) noexcept;
+
+  // The segment of `ptr` was exported: nothing in it is handed out again, and it is really freed with its last block.
+  // NotOurs: nothing to pin (a pass-through block is really freed anyway).
+  Status pin_segment(DevicePtr ptr) noexcept;
+
+  // From now on a request that would be cut from a shared segment is passed through (IPC seen). Existing blocks stay.
+  void stop_sub_allocating() noexcept;
+
+  // --- Counters
+  // ------------------------------------------------------------------------------------------------------------
+
+  void reset_peaks() noexcept;        // every peak := current; lifetime peaks stay
+  void reset_accumulated() noexcept;  // totals and event counts := 0
+
+  // A control slot's own peaks: begin one now, and the peaks since then. Requires: slot < kPeakSlots.
+  void reset_peak_slot(unsigned slot) noexcept;
+  [[nodiscard]] PeakValues peak_slot(unsigned slot) noexcept;
+
+  // On-device memory of other kinds (managed, pools, VMM) grew or shrank: part of `held`, never of reserved.
+  void add_other_kinds(Bytes size) noexcept;
+  void remove_other_kinds(Bytes size) noexcept;
+
+  // A coarse time for birth beats of blocks (the service thread's beat).
+  void set_beat(std::uint32_t beat) noexcept;
+
+  // Publishes everything once more, for a sink whose segment came later.
+  void publish_all() noexcept;
+  [[nodiscard]] DeviceBasis counters() noexcept;
+
+  // Null: none. It must outlive the cache.
+  void set_out_of_memory_observer(OutOfMemoryObserver* observer) noexcept;
+
+  // Null if all holds, otherwise which rule is broken. Walks everything: for tests and debugging.
+  [[nodiscard]] const char* check_invariants() noexcept;
+};
+
+}  // namespace tidemark::alloc
