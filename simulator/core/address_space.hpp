@@ -21,25 +21,34 @@ class AddressSpace {
   AddressSpace& operator=(const AddressSpace&) = delete;
   ~AddressSpace();
 
-  // Nothing when the host refuses the mapping. Requires: size > 0, a multiple of 512 B; below 2^47.
+  // Nothing when the host refuses the mapping. Requires: 0 < size < 2^46, a multiple of 512 B.
   std::optional<Address> take(std::uint64_t size);
-  // Requires: exactly what take() gave. Where a whole page of the range was written, the host gets it back.
-  void give_back(Address base, std::uint64_t size, bool written);
+  // Requires: exactly what take() was asked for and gave.
+  void give_back(Address base, std::uint64_t size);
+  // The host gets the whole pages of a range back; they read as 0 from then on.
+  void forget_contents(Address base, std::uint64_t size);
 
   [[nodiscard]] bool contains(Address address) const;
   // Requires: contains(address).
   [[nodiscard]] std::byte* shadow_of(Address address) const;
 
  private:
+  enum class Kind { Small, Large };
   struct Chunk {
     std::uint64_t size = 0;
-    bool large = false;                              // for allocations aligned to 2 MiB
-    std::map<Address, std::uint64_t> free_ranges{};  // start to length, never touching each other
+    Kind kind = Kind::Small;
+    bool goes_when_empty = false;
+    std::uint64_t free_bytes = 0;
+    std::map<Address, std::uint64_t> free_ranges{};  // start to length; neighbours are always merged
   };
   using Chunks = std::map<Address, Chunk>;
 
-  std::optional<Address> take_from(Chunks::iterator chunk, std::uint64_t size, std::uint64_t alignment);
-  Chunks::iterator map_chunk(std::uint64_t size, bool large);
+  static Kind kind_of(std::uint64_t size);
+  static std::uint64_t room_for(std::uint64_t size);
+  static std::optional<Address> take_from(Chunk& chunk, std::uint64_t room);
+  Chunk* map_chunk(Kind kind, std::uint64_t room);
+  Chunk* map_chunk_of(Kind kind, std::uint64_t size);
+  static void unmap(const Chunks::value_type& chunk);
   [[nodiscard]] Chunks::const_iterator chunk_of(Address address) const;
 
   Chunks chunks_;

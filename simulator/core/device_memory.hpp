@@ -43,7 +43,8 @@ class DeviceMemory {
   DeviceMemory& operator=(const DeviceMemory&) = delete;
   ~DeviceMemory();
 
-  // Requires: size > 0. The contents are undefined; bytes that an earlier owner wrote mostly read as kPoison.
+  // Requires: size > 0. What an earlier owner wrote is gone: it reads as kPoison within 64 KiB of either end of what
+  // was his block, and as 0 in between, because poisoning gigabytes would cost gigabytes.
   Status allocate(ContextId owner, std::uint64_t size, Address& out);
 
   // Only the exact base of a live allocation will do. Does not wait for anything: a driver synchronises before, as its
@@ -71,9 +72,9 @@ class DeviceMemory {
   // Within this device; the ranges may overlap.
   Status copy(Address to, Address from, std::uint64_t size);
 
-  // Where the bytes of `address` can be reached from the host, for copies between devices. Stable until released.
-  // nullptr unless [address, address + size) lies in one live allocation. Counts as a write where `writes`.
-  [[nodiscard]] std::byte* host_view(Address address, std::uint64_t size, bool writes);
+  // Takes turns with the two devices' locks, so it may be torn by work on either at the same time.
+  static Status copy(DeviceMemory& to_device, Address to, const DeviceMemory& from_device, Address from,
+                     std::uint64_t size);
 
  private:
   struct Block {
@@ -83,9 +84,11 @@ class DeviceMemory {
   };
   using Blocks = std::map<Address, Block>;
 
-  [[nodiscard]] const Block* block_around(Address address, std::uint64_t size) const;
-  std::byte* writable(Address address, std::uint64_t size);
+  // nullptr unless one live allocation covers the whole range.
+  [[nodiscard]] const Block* covering(Address address, std::uint64_t size) const;
+  Block* covering(Address address, std::uint64_t size);
   void drop(Blocks::iterator block, bool used_by_work);
+  void poison(const Block& block, bool wholly);
 
   const std::uint64_t capacity_;
   SharedCapacity* const shared_;
@@ -95,6 +98,7 @@ class DeviceMemory {
   AddressSpace space_;
   Blocks blocks_;
   std::uint64_t used_ = 0;
+  std::uint64_t last_serial_ = 0;
 };
 
 }  // namespace sim

@@ -13,11 +13,12 @@
 
 #include <array>
 #include <memory>
+#include <mutex>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "simulator/core/device_memory.hpp"
-#include "simulator/core/knobs.hpp"
 #include "simulator/core/scheduler.hpp"
 #include "simulator/core/shared_capacity.hpp"
 #include "simulator/core/status.hpp"
@@ -31,7 +32,7 @@ struct MachineOptions {
   // Shared capacity: the file in /dev/shm, e.g. "mtia_sim.NAME"; empty: none. Cannot be joined: a line on stderr, not
   // shared.
   std::string shared_file;
-  std::string product = "MTIA";  // devices are called "PRODUCT N (simulated)"
+  std::string product = "MTIA";  // devices are called "PRODUCT (simulated)"
 };
 
 struct DeviceIdentity {
@@ -87,20 +88,26 @@ class Machine {
   void leave_shared_capacity();
 
  private:
-  [[nodiscard]] Status check(const Copy& copy) const;
-  [[nodiscard]] Status check(const Fill& fill) const;
-  [[nodiscard]] Status check_range(Address address, std::uint64_t size, bool host_allowed) const;
-  bool run(Work& work);
-  bool run(Copy& copy);
-  bool run(const Fill& fill);
+  struct Rows;
+  [[nodiscard]] Status prepare(Copy& copy) const;
+  [[nodiscard]] Status prepare(Fill& fill) const;
+  [[nodiscard]] static Status prepare(const HostFunction& host);
+  [[nodiscard]] static Status prepare(const Kernel&) { return Status::Ok; }
+  [[nodiscard]] static Status prepare(const Marker&) { return Status::Ok; }
+  enum class Side { Host, Device, Bad };
+  [[nodiscard]] Side side_of(Address start, const Rows& rows) const;
   [[nodiscard]] DeviceMemory* memory_around(Address address) const;
+  bool run(Work& work) const;
+  [[nodiscard]] bool run(const Copy& copy) const;
+  [[nodiscard]] bool run(const Fill& fill) const;
+  bool copy_row(Address to, Address from, std::uint64_t size) const;
 
   std::unique_ptr<SharedCapacity> shared_;
   std::vector<DeviceIdentity> identities_;
   std::vector<std::unique_ptr<DeviceMemory>> memories_;
-  mutable std::mutex contexts_mutex_;
-  std::vector<std::pair<ContextId, int>> contexts_;
-  Scheduler scheduler_;
+  mutable std::mutex contexts_mutex_;  // taken before a memory's
+  std::unordered_map<ContextId, int> contexts_;
+  Scheduler scheduler_;  // last: its thread ends before the rest goes
 };
 
 }  // namespace sim

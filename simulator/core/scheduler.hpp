@@ -18,7 +18,6 @@
 
 #include <atomic>
 #include <condition_variable>
-#include <deque>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -63,13 +62,13 @@ class Scheduler {
   // Completes its work, then its streams and events are gone. InvalidHandle for an unknown one.
   Status destroy_context(ContextId context);
   [[nodiscard]] bool has_context(ContextId context) const;
-  // Requires: has_context(context).
+  // 0 for an unknown context.
   [[nodiscard]] StreamId default_stream(ContextId context) const;
   Status create_stream(ContextId context, StreamKind kind, StreamId& out);
   // What has been submitted still completes. The default stream can't be destroyed: InvalidHandle.
   Status destroy_stream(StreamId stream);
   [[nodiscard]] bool has_stream(StreamId stream) const;
-  // Requires: has_stream(stream).
+  // 0 and Blocking for an unknown stream.
   [[nodiscard]] ContextId context_of(StreamId stream) const;
   [[nodiscard]] StreamKind kind_of(StreamId stream) const;
 
@@ -84,6 +83,10 @@ class Scheduler {
   Status query(StreamId stream);
   Status synchronize_context(ContextId context);
   Status query_context(ContextId context);
+  // Nothing is pending and no context has met IllegalAddress: no wait would do anything. One or two loads.
+  [[nodiscard]] bool is_idle() const {
+    return pending_count_.load(std::memory_order_acquire) == 0 && !any_fault_.load(std::memory_order_acquire);
+  }
   // All contexts, all devices; for drivers whose free waits for more than one context. Says nothing of errors.
   void synchronize_everything();
   // True while unfinished copies or fills touch [address, address + size).
@@ -107,24 +110,25 @@ class Scheduler {
   struct Piece;
   struct Event;
   struct Context;
+  class HostThread;
   using Pieces = std::vector<std::shared_ptr<Piece>>;
   struct EarlierEnd {
     bool operator()(const std::shared_ptr<Piece>& a, const std::shared_ptr<Piece>& b) const;
   };
 
-  std::shared_ptr<Piece> enqueue(Stream& stream, Work work, Pieces waits_for);
+  std::shared_ptr<Piece> enqueue(const std::shared_ptr<Stream>& stream, Work work, Pieces waits_for);
   [[nodiscard]] Pieces implicit_waits(const Stream& stream) const;
-  [[nodiscard]] Pieces pending_where(const std::function<bool(const Piece&)>& wanted) const;
+  [[nodiscard]] Pieces pending_of(ContextId context) const;
+  static Pieces closure_of(Pieces targets);
   void complete(std::unique_lock<std::mutex>& lock, Pieces targets);
-  void complete_due(Ticks now);
+  void complete_due(Ticks time);
   bool run_if_ready(const std::shared_ptr<Piece>& piece);
   void finish(const std::shared_ptr<Piece>& piece);
   void move_clock_to(Ticks time);
-  [[nodiscard]] Status health_of(ContextId context) const;
-  [[nodiscard]] Stream* find(StreamId stream) const;
-  [[nodiscard]] Event* find(EventId event) const;
   void start_host_thread();
-  void run_host_functions();
+  [[nodiscard]] Status health_of(ContextId context) const;
+  [[nodiscard]] std::shared_ptr<Stream> find(StreamId stream) const;
+  [[nodiscard]] std::shared_ptr<Event> find(EventId event) const;
 
   const ClockMode mode_;
   const Effect effect_;
@@ -133,16 +137,12 @@ class Scheduler {
   std::atomic<bool> any_fault_{false};
 
   mutable std::mutex mutex_;
-  std::condition_variable host_work_;
   std::condition_variable host_done_;
   std::set<std::shared_ptr<Piece>, EarlierEnd> pending_;
-  std::unordered_map<std::uint64_t, std::shared_ptr<Context>> contexts_;
-  std::unordered_map<std::uint64_t, std::shared_ptr<Stream>> streams_;
-  std::unordered_map<std::uint64_t, std::shared_ptr<Event>> events_;
-  std::deque<std::shared_ptr<Piece>> ready_host_functions_;
-  std::size_t pending_host_functions_ = 0;
+  std::unordered_map<ContextId, std::shared_ptr<Context>> contexts_;
+  std::unordered_map<StreamId, std::shared_ptr<Stream>> streams_;
+  std::unordered_map<EventId, std::shared_ptr<Event>> events_;
   std::uint64_t last_piece_ = 0;
-  struct HostThread;
   std::unique_ptr<HostThread> host_thread_;
 };
 

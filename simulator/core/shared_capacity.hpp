@@ -6,6 +6,7 @@
 // one is removing. Any thread may call.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -30,20 +31,22 @@ class SharedCapacity {
   // Over all live processes, this one included.
   [[nodiscard]] std::uint64_t used(int device);
 
+  // False after leave().
+  [[nodiscard]] bool is_joined();
+
   // Gives up this process's entry; the last one removes the file. Afterwards charge() always succeeds and used() is 0.
   void leave();
 
  private:
   struct Table;
-  SharedCapacity(std::string path, Table* table, int entry);
-  bool lock();
-  void unlock();
-  [[nodiscard]] std::uint64_t sum_and_sweep(int device);
+  SharedCapacity(std::string path, std::uint64_t inode, Table* table, int entry);
+  [[nodiscard]] std::uint64_t sum_and_sweep(std::size_t device);
 
   const std::string path_;
+  const std::uint64_t inode_;
   std::mutex mutex_;  // guards table_ against leave()
   Table* table_;
-  const int entry_;
+  const std::size_t entry_;
 };
 
 }  // namespace sim
