@@ -99,5 +99,7 @@ function(tidemark_test name)
     set(ARG_TIMEOUT 120)
   endif()
   add_test(NAME ${name} COMMAND ${name})
-  set_tests_properties(${name} PROPERTIES LABELS "${ARG_LABELS}" TIMEOUT ${ARG_TIMEOUT} ENVIRONMENT "${ARG_ENVIRONMENT}")
+  # The fixture looks before and after every run whether the machine is as clean as it was (tests/gates).
+  set_tests_properties(${name} PROPERTIES LABELS "${ARG_LABELS}" TIMEOUT ${ARG_TIMEOUT} ENVIRONMENT "${ARG_ENVIRONMENT}"
+                                          FIXTURES_REQUIRED machine)
 endfunction()

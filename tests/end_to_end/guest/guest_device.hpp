@@ -1,0 +1,23 @@
+// The few calls of a driver that the guest makes, under one set of names: one implementation a driver, chosen by what
+// is linked. Results are the driver's own codes, 0 for success.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace guest {
+
+int set_device(int device);
+int allocate(void** ptr, std::size_t size);
+int release(void* ptr);
+int memory_info(std::size_t* free_bytes, std::size_t* total_bytes);
+int reset_device();
+int synchronize();
+
+// Work on a stream of its own, still running when the call returns: fills the block.
+int fill_later(void* ptr, unsigned char value, std::size_t size);
+// Done when the call returns.
+int write(void* ptr, const void* from, std::size_t size);
+int read(void* to, const void* ptr, std::size_t size);
+
+}  // namespace guest

@@ -1,0 +1,58 @@
+// Every sample and every test program does under the shim what it does without: same output, same exit code.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "tests/support/shim_world.hpp"
+
+namespace tidemark::test {
+namespace {
+
+struct Program {
+  std::string name;
+  std::vector<std::string> command;
+};
+void PrintTo(const Program& program, std::ostream* to) { *to << program.name; }
+
+std::string letters_of(std::string name) {
+  std::replace_if(name.begin(), name.end(), [](unsigned char c) { return std::isalnum(c) == 0; }, '_');
+  return name;
+}
+
+// All that the build put into the two directories of programs that know nothing of us.
+std::vector<Program> programs() {
+  std::vector<Program> all;
+  for (const char* directory : {TIDEMARK_TEST_SAMPLES, TIDEMARK_TEST_PROGRAMS_UNCHANGED}) {
+    std::error_code missing;
+    for (const auto& entry : std::filesystem::directory_iterator(directory, missing)) {
+      const std::filesystem::path path = entry.path();
+      if (!entry.is_regular_file() || path.extension() == ".so") continue;
+      if (path.extension() == ".py") {
+        all.push_back({letters_of(path.filename()), {"/usr/bin/python3", "-B", path}});
+      } else if ((entry.status().permissions() & std::filesystem::perms::owner_exec) != std::filesystem::perms::none) {
+        all.push_back({letters_of(path.filename()), {path}});
+      }
+    }
+  }
+  std::sort(all.begin(), all.end(), [](const Program& a, const Program& b) { return a.name < b.name; });
+  return all;
+}
+
+class Unchanged : public testing::TestWithParam<Program> {};
+INSTANTIATE_TEST_SUITE_P(Is, Unchanged, testing::ValuesIn(programs()), [](const auto& one) { return one.param.name; });
+
+TEST_P(Unchanged, UnderTheShim) {
+  const Outcome alone = run(ShimWorld::natively(GetParam().command));
+  for (const char* mode : {"", "count", "off"}) {
+    const ShimWorld world;
+    Launch launch = world.under_shim(GetParam().command);
+    if (*mode != '\0') launch.environment["TIDEMARK_MODE"] = mode;
+
+    EXPECT_EQ(run(launch), alone) << "mode '" << mode << "'";
+    EXPECT_EQ(world.files(), std::vector<std::string>{}) << "mode '" << mode << "'";
+  }
+}
+
+}  // namespace
+}  // namespace tidemark::test
