@@ -82,6 +82,19 @@ function(tidemark_plain target)
   endif()
 endfunction()
 
+# tidemark_simulated_driver(TARGET EXPORTS): link flags of a shared library that stands in for a vendor's. It calls its own
+# functions even where a preloaded library has the same names, keeps its C++ runtime to itself, and is never unloaded (it has
+# threads). A sanitizer needs the program's C++ runtime, so sanitized builds share it.
+function(tidemark_simulated_driver target exports)
+  get_filename_component(map "${exports}" ABSOLUTE)
+  target_link_options(${target} PRIVATE -Wl,-Bsymbolic-functions,-z,defs,-z,nodelete,--exclude-libs,ALL,--gc-sections
+                                        "-Wl,--version-script=${map}")
+  if(NOT TIDEMARK_SANITIZE)
+    target_link_options(${target} PRIVATE -static-libstdc++ -static-libgcc)
+  endif()
+  set_property(TARGET ${target} APPEND PROPERTY LINK_DEPENDS "${map}")
+endfunction()
+
 # tidemark_test(NAME SOURCES file... [LINKS target...] [LABELS label...] [ENVIRONMENT VAR=value...])
 # One GoogleTest program; ctest sees one test a program, so that a run of all of them stays short to read.
 function(tidemark_test name)
