@@ -42,6 +42,8 @@ inline void fence_before_words() noexcept { std::atomic_thread_fence(std::memory
 inline void fence_after_words() noexcept { std::atomic_thread_fence(std::memory_order_acquire); }
 #endif
 
+inline void store_word(Word& word, std::uint64_t value) noexcept { word.store(value, kStoreOrder); }
+
 // From construction to destruction readers retry. `own` is the writer's private copy of the sequence.
 class WriteSection {
  public:
@@ -53,8 +55,6 @@ class WriteSection {
   WriteSection& operator=(const WriteSection&) = delete;
   ~WriteSection() { sequence_.store(++own_, std::memory_order_release); }
 
-  void store(Word& word, std::uint64_t value) const noexcept { word.store(value, kStoreOrder); }
-
  private:
   Word& sequence_;
   std::uint64_t& own_;
@@ -65,7 +65,7 @@ inline void store_lines(std::span<Word, kBasisWords> words, const DeviceBasis& b
   for (changed &= kAllBasisLines; changed != 0; changed &= changed - 1) {
     const auto first = static_cast<std::size_t>(std::countr_zero(changed)) * kWordsPerLine;
     for (std::size_t i = first; i < first + kWordsPerLine; ++i) {
-      words[i].store(basis.words[i], kStoreOrder);
+      store_word(words[i], basis.words[i]);
     }
   }
 }

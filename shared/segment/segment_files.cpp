@@ -1,0 +1,415 @@
+#include "shared/segment/segment_files.hpp"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/random.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <ctime>
+#include <utility>
+
+#include "shared/segment/layout.hpp"
+#include "shared/segment/own_identity.hpp"
+
+// Newer than some C libraries' headers.
+#ifndef MFD_NOEXEC_SEAL
+#define MFD_NOEXEC_SEAL 0x0008U  // Linux 6.3
+#endif
+#ifndef F_SEAL_FUTURE_WRITE
+#define F_SEAL_FUTURE_WRITE 0x0010  // Linux 5.1
+#endif
+#ifndef RENAME_NOREPLACE
+#define RENAME_NOREPLACE (1 << 0)
+#endif
+
+namespace tidemark::segment {
+namespace {
+
+constexpr std::size_t kMaxControlBytes = 4096;
+// Others need the space more: Docker gives 64 MiB for everything, NCCL's buffers included.
+constexpr std::uint64_t kShareOfFreeSpace = 16;
+
+std::uint64_t random_nonce() {
+  std::uint64_t nonce = 0;
+  // GRND_NONBLOCK: early in boot the pool isn't ready, and the host program must not wait for it.
+  if (::getrandom(&nonce, sizeof nonce, GRND_NONBLOCK) == static_cast<ssize_t>(sizeof nonce)) {
+    return nonce;
+  }
+  // O_EXCL guards the name; this only has to differ from other processes' and runs'.
+  return clock_ns(CLOCK_REALTIME) * 0x9E3779B97F4A7C15 ^ clock_ns(CLOCK_MONOTONIC) ^
+         (static_cast<std::uint64_t>(::getpid()) << 40);
+}
+
+Result<FileIdentity> identity_of(int fd) {
+  struct stat info {};
+  if (::fstat(fd, &info) != 0) {
+    return system_error(errno);
+  }
+  return FileIdentity{static_cast<std::uint64_t>(info.st_dev), static_cast<std::uint64_t>(info.st_ino)};
+}
+
+bool leads_to(const char* path, const FileIdentity& identity) {
+  struct stat info {};
+  return ::lstat(path, &info) == 0 && S_ISREG(info.st_mode) &&
+         FileIdentity{static_cast<std::uint64_t>(info.st_dev), static_cast<std::uint64_t>(info.st_ino)} == identity;
+}
+
+// posix_fallocate and not ftruncate: a full file system has to say so now, not as SIGBUS at the first store.
+Status allocate(int fd, std::size_t bytes) {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY && limit.rlim_cur < bytes) {
+    return Error{ErrorCode::NoSpace, EFBIG};  // the kernel would send SIGXFSZ, which ends the program
+  }
+  int result = 0;
+  do {
+    result = ::posix_fallocate(fd, 0, static_cast<off_t>(bytes));
+  } while (result == EINTR);
+  return result == 0 ? Status{} : Status{system_error(result)};
+}
+
+// The OFD lock says whether the owner lives; the flock lets a viewer in another pid namespace learn its pid
+// (/proc/locks). Both belong to the file's description, which the mapping keeps: they end with the process, whatever
+// ends it.
+Status lock(int fd) {
+  struct flock whole {};
+  whole.l_type = F_WRLCK;
+  whole.l_whence = SEEK_SET;
+  whole.l_start = 0;
+  whole.l_len = 1;
+  if (::fcntl(fd, F_OFD_SETLK, &whole) != 0) {
+    return system_error(errno);
+  }
+  static_cast<void>(::flock(fd, LOCK_EX | LOCK_NB));  // not every file system has it; only a label depends on it
+  return {};
+}
+
+Status write_all(int fd, std::span<const std::byte> bytes) {
+  std::size_t done = 0;
+  while (done < bytes.size()) {
+    const ssize_t wrote = ::pwrite(fd, bytes.data() + done, bytes.size() - done, static_cast<off_t>(done));
+    if (wrote < 0 && errno == EINTR) {
+      continue;
+    }
+    if (wrote <= 0) {
+      return system_error(wrote == 0 ? ENOSPC : errno);
+    }
+    done += static_cast<std::size_t>(wrote);
+  }
+  return {};
+}
+
+Status rename_to(const char* from, const char* to) {
+  if (::syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0) {
+    return {};
+  }
+  if (errno != EINVAL && errno != ENOSYS) {
+    return system_error(errno);
+  }
+  return ::rename(from, to) == 0 ? Status{} : Status{system_error(errno)};
+}
+
+Result<FileHandle> create_memfd(const char* name) {
+  int fd = ::memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING | MFD_NOEXEC_SEAL);
+  if (fd < 0 && errno == EINVAL) {
+    fd = ::memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
+  }
+  if (fd < 0) {
+    return system_error(errno);
+  }
+  return FileHandle{fd};
+}
+
+mode_t mode_of(Access access) {
+  switch (access) {
+    case Access::Owner:
+      return 0400;
+    case Access::Group:
+      return 0440;
+    case Access::All:
+      return 0444;
+  }
+  return 0400;
+}
+
+PathText join(const char* directory, std::string_view name) {
+  std::array<char, PATH_MAX + 128> path{};
+  std::size_t length = 0;
+  for (const std::string_view part : {std::string_view{directory}, std::string_view{"/"}, name}) {
+    for (const char c : part) {
+      path[length++] = c;
+    }
+  }
+  return std::string_view{path.data(), length};
+}
+
+class Creation {
+ public:
+  Creation(const WriterOptions& options, FillStats fill, SegmentFiles& files)
+      : options_(options),
+        fill_(fill),
+        files_(files),
+        directory_(options.directory != nullptr ? options.directory : kDefaultDirectory) {}
+
+  ~Creation() {
+    if (!finished_) {
+      remove(stats_at_);
+      remove(control_at_);
+    }
+  }
+  Creation(const Creation&) = delete;
+  Creation& operator=(const Creation&) = delete;
+
+  Status run() {
+    if (const Status checked = check(); !checked) {
+      return checked;
+    }
+    files_.backing = options_.backing;
+    files_.nonce = random_nonce();
+    files_.uid = ::geteuid();
+    files_.creator_pid = ::getpid();
+    name_ = {.uid = files_.uid, .pid = static_cast<std::uint32_t>(files_.creator_pid), .nonce = files_.nonce};
+    if (const Status made = make_stats(); !made) {
+      return made;
+    }
+    if (options_.control != nullptr) {
+      if (const Status made = make_control(); !made) {
+        return made;
+      }
+    }
+    return show_stats();
+  }
+
+ private:
+  [[nodiscard]] bool is_named() const { return options_.backing == Backing::Named; }
+
+  void report(CreationStep step) const {
+    if (options_.on_step != nullptr) {
+      options_.on_step(step, options_.on_step_data);
+    }
+  }
+
+  static void remove(const PathText& path) {
+    if (!path.empty()) {
+      ::unlink(path.c_str());
+    }
+  }
+
+  [[nodiscard]] Status check() const {
+    const std::string_view directory{directory_};
+    const bool fits = directory.starts_with('/') && directory.size() < PATH_MAX;
+    const bool control_fits =
+        options_.control == nullptr || (options_.control->bytes > 0 && options_.control->bytes <= kMaxControlBytes);
+    if (!fits || !control_fits) {
+      return Error{ErrorCode::InvalidValue, EINVAL};
+    }
+    return is_named() ? check_space() : Status{};
+  }
+
+  [[nodiscard]] Status check_space() const {
+    struct statvfs space {};
+    if (::statvfs(directory_, &space) != 0) {
+      return system_error(errno);
+    }
+    if ((space.f_flag & ST_RDONLY) != 0) {
+      return system_error(EROFS);
+    }
+    // A tmpfs without a limit says 0 blocks in all.
+    const std::uint64_t available = static_cast<std::uint64_t>(space.f_bavail) * space.f_frsize;
+    if (space.f_blocks != 0 && available < kShareOfFreeSpace * kSegmentBytes) {
+      return system_error(ENOSPC);
+    }
+    return {};
+  }
+
+  // A new file, under its temporary name; `at` is where to remove it again.
+  Result<FileHandle> create(bool control, PathText& at) {
+    if (!is_named()) {
+      return create_memfd((control ? control_name(name_) : stats_name(name_)).c_str());
+    }
+    const NameText temporary = temporary_name(files_.nonce, control);
+    Result<FileHandle> file = create_file(directory_, temporary.c_str());
+    if (file) {
+      at = join(directory_, temporary.view());
+    }
+    return file;
+  }
+
+  Status show(PathText& at, std::string_view name, PathText& shown) {
+    if (is_named()) {
+      shown = join(directory_, name);
+      if (const Status renamed = rename_to(at.c_str(), shown.c_str()); !renamed) {
+        return renamed;
+      }
+      at = shown;
+    }
+    return {};
+  }
+
+  Status make_stats() {
+    Result<FileHandle> file = create(false, stats_at_);
+    if (!file) {
+      return file.error();
+    }
+    stats_file_ = std::move(file).value();
+    report(CreationStep::StatsCreated);
+
+    if (const Status allocated = allocate(stats_file_.get(), kSegmentBytes); !allocated) {
+      return allocated;
+    }
+    report(CreationStep::StatsAllocated);
+
+    Result<Mapping> mapping = Mapping::of(stats_file_.get(), MapMode::ReadWrite, kSegmentBytes);
+    const Result<FileIdentity> identity = identity_of(stats_file_.get());
+    if (!mapping || !identity) {
+      return mapping ? identity.error() : mapping.error();
+    }
+    files_.stats = std::move(mapping).value();
+    files_.stats_identity = identity.value();
+    report(CreationStep::StatsMapped);
+
+    fill_({files_.stats.address(), files_.stats.size()}, files_.nonce, options_);
+    report(CreationStep::StatsFilled);
+
+    const Status locked = lock(stats_file_.get());
+    if (locked) {
+      report(CreationStep::StatsLocked);
+    }
+    return locked;
+  }
+
+  Status make_control() {
+    Result<FileHandle> file = create(true, control_at_);
+    if (!file) {
+      return file.error();
+    }
+    FileHandle control = std::move(file).value();
+    report(CreationStep::ControlCreated);
+
+    const std::size_t bytes = options_.control->bytes;
+    std::array<std::byte, kMaxControlBytes> image{};
+    options_.control->fill(std::span{image}.first(bytes), files_.nonce);
+    if (const Status allocated = allocate(control.get(), bytes); !allocated) {
+      return allocated;
+    }
+    if (const Status written = write_all(control.get(), std::span{image}.first(bytes)); !written) {
+      return written;
+    }
+    Result<Mapping> mapping = Mapping::of(control.get(), MapMode::ReadOnly, bytes);
+    const Result<FileIdentity> identity = identity_of(control.get());
+    if (!mapping || !identity) {
+      return mapping ? identity.error() : mapping.error();
+    }
+    files_.control = std::move(mapping).value();
+    files_.control_identity = identity.value();
+    if (const Status locked = lock(control.get()); !locked) {
+      return locked;
+    }
+    if (!is_named()) {
+      ::fchmod(control.get(), 0600);
+      ::fcntl(control.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL);
+      files_.control_memfd = std::move(control);
+    }
+    report(CreationStep::ControlFilled);
+
+    const Status shown = show(control_at_, control_name(name_).view(), files_.control_path);
+    if (shown) {
+      report(CreationStep::ControlRenamed);
+    }
+    return shown;
+  }
+
+  Status show_stats() {
+    // 0400: a viewer of the same user cannot truncate or overwrite the counters by mistake; our mapping still writes.
+    if (::fchmod(stats_file_.get(), mode_of(options_.access)) != 0) {
+      return system_error(errno);
+    }
+    if (!is_named()) {
+      const int seals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
+      if (::fcntl(stats_file_.get(), F_ADD_SEALS, seals | F_SEAL_FUTURE_WRITE) != 0) {
+        ::fcntl(stats_file_.get(), F_ADD_SEALS, seals);
+      }
+      files_.stats_memfd = std::move(stats_file_);
+    }
+    report(CreationStep::StatsSealed);
+
+    const Status shown = show(stats_at_, stats_name(name_).view(), files_.stats_path);
+    if (shown) {
+      finished_ = true;
+      report(CreationStep::StatsRenamed);
+    }
+    return shown;
+  }
+
+  const WriterOptions& options_;
+  FillStats fill_;
+  SegmentFiles& files_;
+  const char* directory_;
+  SegmentName name_;
+  FileHandle stats_file_;
+  PathText stats_at_;
+  PathText control_at_;
+  bool finished_ = false;
+};
+
+}  // namespace
+
+Status create_files(const WriterOptions& options, FillStats fill, SegmentFiles& files) noexcept {
+  return Creation{options, fill, files}.run();
+}
+
+void remove_names(const SegmentFiles& files) noexcept {
+  if (files.creator_pid != ::getpid()) {
+    return;
+  }
+  // The counters first: what is left of a kill in between is a control file alone, which nobody lists.
+  if (!files.stats_path.empty() && leads_to(files.stats_path.c_str(), files.stats_identity)) {
+    ::unlink(files.stats_path.c_str());
+  }
+  if (!files.control_path.empty() && leads_to(files.control_path.c_str(), files.control_identity)) {
+    ::unlink(files.control_path.c_str());
+  }
+}
+
+bool is_stats_name_present(const SegmentFiles& files) noexcept {
+  if (files.backing == Backing::Memfd) {
+    const Result<FileIdentity> identity = identity_of(files.stats_memfd.get());
+    return identity.ok() && identity.value() == files.stats_identity;
+  }
+  return leads_to(files.stats_path.c_str(), files.stats_identity);
+}
+
+Result<FileHandle> open_control_file(const SegmentFiles& files) noexcept {
+  if (files.control.address() == nullptr) {
+    return Error{ErrorCode::NotFound, ENOENT};
+  }
+  // A file by name is opened anew for each scan: a descriptor kept for long would meet programs that close or count
+  // theirs.
+  FileHandle file{files.backing == Backing::Memfd
+                      ? ::fcntl(files.control_memfd.get(), F_DUPFD_CLOEXEC, 0)
+                      : ::open(files.control_path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)};
+  if (!file) {
+    return errno == ELOOP ? Error{ErrorCode::BadFormat, errno} : system_error(errno);
+  }
+  struct stat info {};
+  if (::fstat(file.get(), &info) != 0) {
+    return system_error(errno);
+  }
+  const FileIdentity identity{static_cast<std::uint64_t>(info.st_dev), static_cast<std::uint64_t>(info.st_ino)};
+  if (!S_ISREG(info.st_mode) || identity != files.control_identity) {
+    return Error{ErrorCode::BadFormat, 0};
+  }
+  if (info.st_uid != files.uid || (info.st_mode & 07777 & ~mode_t{0600}) != 0) {
+    return Error{ErrorCode::PermissionDenied, EPERM};
+  }
+  return file;
+}
+
+}  // namespace tidemark::segment
