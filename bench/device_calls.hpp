@@ -1,0 +1,17 @@
+// The two calls that the benchmark times, one implementation a library: what a program itself would call, so that the
+// shim is reached, or not, as it is by any program.
+#pragma once
+
+#include <cstddef>
+
+namespace tidemark::bench {
+
+// The library's name, for the table.
+extern const char* const kLibrary;
+
+// Before the first take(): whatever the library wants to be told first. False: no device.
+bool prepare();
+void* take(std::size_t size);
+void give(void* block);
+
+}  // namespace tidemark::bench

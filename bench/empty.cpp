@@ -1,0 +1,1 @@
+// A library with nothing in it: what any preload costs, whoever wrote it.
