@@ -3,9 +3,9 @@
 // The allocator keeps them in private memory and changes them under its device lock; shim/publish copies the lines that
 // changed into the segment; shared/segment derives PyTorch's keys from them (derive.hpp). So there is one list, here.
 //
-// Words stand in lines of eight (64 bytes, one cache line). A line holds what changes together: a cache hit touches one or
-// two lines, and only these are copied. Words are never reordered or re-used; new ones take a `reserved` place or come at
-// the end, with the segment's minor version raised. All are unsigned; sizes in bytes, times in nanoseconds.
+// Words stand in lines of eight (64 bytes, one cache line). A line holds what changes together: a cache hit touches one
+// or two lines, and only these are copied. Words are never reordered or re-used; new ones take a `reserved` place or
+// come at the end, with the segment's minor version raised. All are unsigned; sizes in bytes, times in nanoseconds.
 //
 // Words (s = small pool, l = large pool; "total" counts up from the last reset-accumulated):
 //   live      blocks handed out and not yet freed by the program; their rounded sizes
@@ -21,44 +21,44 @@
 
 namespace tidemark {
 
-#define TIDEMARK_POOL_LINES(X, P)                                                                                 \
-  X(P##_live_blocks) X(P##_live_bytes) X(P##_requested_bytes) X(P##_pending_blocks)                               \
-  X(P##_pending_bytes) X(P##_allocations_total) X(P##_allocated_bytes_total) X(P##_requested_bytes_total)         \
-  X(P##_split_blocks) X(P##_split_bytes) X(P##_split_blocks_total) X(P##_split_bytes_total)                       \
-  X(P##_segments) X(P##_reserved_bytes) X(P##_segments_total) X(P##_reserved_bytes_total)
+#define TIDEMARK_POOL_LINES(X, P)                                                                              \
+  X(P##_live_blocks)                                                                                           \
+  X(P##_live_bytes) X(P##_requested_bytes) X(P##_pending_blocks) X(P##_pending_bytes) X(P##_allocations_total) \
+      X(P##_allocated_bytes_total) X(P##_requested_bytes_total) X(P##_split_blocks) X(P##_split_bytes)         \
+          X(P##_split_blocks_total) X(P##_split_bytes_total) X(P##_segments) X(P##_reserved_bytes)             \
+              X(P##_segments_total) X(P##_reserved_bytes_total)
 
 // One word a PyTorch statistic, in this order everywhere: peaks (of all, small, large) and bases (of small, large).
-#define TIDEMARK_STAT_WORDS(X, P)                                                                                 \
-  X(P##_allocation) X(P##_allocated_bytes) X(P##_requested_bytes) X(P##_active) X(P##_active_bytes)               \
-  X(P##_segment) X(P##_reserved_bytes) X(P##_inactive_split) X(P##_inactive_split_bytes)
+#define TIDEMARK_STAT_WORDS(X, P)                                                                                      \
+  X(P##_allocation)                                                                                                    \
+  X(P##_allocated_bytes) X(P##_requested_bytes) X(P##_active) X(P##_active_bytes) X(P##_segment) X(P##_reserved_bytes) \
+      X(P##_inactive_split) X(P##_inactive_split_bytes)
 
-#define TIDEMARK_BASIS_WORDS(X)                                                                                   \
-  /* lines 0-1 and 2-3 */                                                                                         \
-  TIDEMARK_POOL_LINES(X, small)                                                                                   \
-  TIDEMARK_POOL_LINES(X, large)                                                                                   \
-  /* line 4: events. Hits are derived: allocations of both pools - misses - passed_through */                     \
-  X(misses) X(passed_through) X(alloc_retries) X(ooms)                                                            \
-  X(sync_all_streams) X(device_allocs) X(device_frees) X(free_wait_ns)                                            \
-  /* line 5: driver_ns is the time spent in driver allocations and frees, free_wait_ns in strict frees */         \
-  X(driver_ns) X(pinned_bytes) X(oversize_blocks) X(oversize_blocks_total)                                        \
-  X(oversize_segments) X(oversize_segments_total) X(held_bytes) X(held_peak_bytes)                                \
-  /* lines 6-9: peaks, reset to the current value, and the lifetime peaks, which nothing resets */                \
-  TIDEMARK_STAT_WORDS(X, peak_all)                                                                                \
-  TIDEMARK_STAT_WORDS(X, peak_small)                                                                              \
-  TIDEMARK_STAT_WORDS(X, peak_large)                                                                              \
-  X(peak_oversize_blocks) X(peak_oversize_segments)                                                               \
-  X(lifetime_peak_allocated_bytes) X(lifetime_peak_reserved_bytes) X(lifetime_peak_held_bytes)                    \
-  /* lines 10-12: bases; times are CLOCK_REALTIME, 0 = never */                                                   \
-  TIDEMARK_STAT_WORDS(X, base_small)                                                                              \
-  TIDEMARK_STAT_WORDS(X, base_large)                                                                              \
-  X(base_oversize_blocks) X(base_oversize_segments)                                                               \
-  X(peak_reset_time_ns) X(accumulated_reset_time_ns) X(peak_resets) X(limit_bytes) /* limit: 0 = none */          \
-  /* line 13: max_split_size is an int64 (-1 = unlimited); driver_* as the program's last memory query saw it */  \
-  X(max_split_size) X(capacity_bytes) X(driver_free_bytes) X(driver_total_bytes)                                  \
-  X(driver_info_time_ns) X(oom_count_lifetime) X(mode) X(reserved_word)                                           \
-  /* line 14: the last out-of-memory; time 0 = none yet */                                                        \
-  X(oom_time_ns) X(oom_requested_bytes) X(oom_allocated_bytes) X(oom_reserved_bytes)                              \
-  X(oom_held_bytes) X(oom_device_free_bytes) X(oom_device_total_bytes) X(oom_largest_free_block_bytes)
+#define TIDEMARK_BASIS_WORDS(X)                                                                                      \
+  /* lines 0-1 and 2-3 */                                                                                            \
+  TIDEMARK_POOL_LINES(X, small)                                                                                      \
+  TIDEMARK_POOL_LINES(X, large)                                                                                      \
+  /* line 4: events. Hits are derived: allocations of both pools - misses - passed_through */                        \
+  X(misses)                                                                                                          \
+  X(passed_through) X(alloc_retries) X(ooms) X(sync_all_streams) X(device_allocs) X(device_frees)                    \
+      X(free_wait_ns) /* line 5: driver_ns is the time spent in driver allocations and frees, free_wait_ns in strict \
+                         frees */                                                                                    \
+      X(driver_ns) X(pinned_bytes) X(oversize_blocks) X(oversize_blocks_total) X(oversize_segments)                  \
+          X(oversize_segments_total) X(held_bytes)                                                                   \
+              X(held_peak_bytes) /* lines 6-9: peaks, reset to the current value, and the lifetime peaks, which      \
+                                    nothing resets */                                                                \
+      TIDEMARK_STAT_WORDS(X, peak_all) TIDEMARK_STAT_WORDS(X, peak_small) TIDEMARK_STAT_WORDS(X, peak_large)         \
+          X(peak_oversize_blocks) X(peak_oversize_segments) X(lifetime_peak_allocated_bytes)                         \
+              X(lifetime_peak_reserved_bytes)                                                                        \
+                  X(lifetime_peak_held_bytes) /* lines 10-12: bases; times are CLOCK_REALTIME, 0 = never */          \
+      TIDEMARK_STAT_WORDS(X, base_small) TIDEMARK_STAT_WORDS(X, base_large) X(base_oversize_blocks)                  \
+          X(base_oversize_segments) X(peak_reset_time_ns) X(accumulated_reset_time_ns) X(peak_resets)                \
+              X(limit_bytes) /* limit: 0 = none */ /* line 13: max_split_size is an int64 (-1 = unlimited); driver_* \
+                                                      as the program's last memory query saw it */                   \
+      X(max_split_size) X(capacity_bytes) X(driver_free_bytes) X(driver_total_bytes) X(driver_info_time_ns)          \
+          X(oom_count_lifetime) X(mode) X(reserved_word) /* line 14: the last out-of-memory; time 0 = none yet */    \
+      X(oom_time_ns) X(oom_requested_bytes) X(oom_allocated_bytes) X(oom_reserved_bytes) X(oom_held_bytes)           \
+          X(oom_device_free_bytes) X(oom_device_total_bytes) X(oom_largest_free_block_bytes)
 
 enum class BasisWord : std::uint32_t {
 #define X(name) name,

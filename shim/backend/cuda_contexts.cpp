@@ -1,0 +1,130 @@
+#include "shim/backend/cuda_contexts.hpp"
+
+namespace tidemark::backend {
+namespace {
+
+// What this thread found last time, so that a hit costs one driver call (cuCtxGetCurrent, a thread-local read) and no
+// more.
+struct RememberedPlace {
+  CUcontext handle = nullptr;
+  std::uint64_t epoch = 0;
+  int device = 0;
+  alloc::ContextId context{};
+};
+
+constinit thread_local RememberedPlace remembered __attribute__((tls_model("initial-exec")));
+
+}  // namespace
+
+std::optional<CudaPlace> CudaContexts::current() noexcept {
+  CUcontext handle = nullptr;
+  if (real_cuda().cuCtxGetCurrent(&handle) != CUDA_SUCCESS || handle == nullptr) {
+    return std::nullopt;
+  }
+  const std::uint64_t epoch = epoch_.load(std::memory_order_acquire);
+  if (remembered.handle == handle && remembered.epoch == epoch) {
+    return CudaPlace{remembered.device, remembered.context};
+  }
+  CUdevice device = 0;
+  const auto id = id_of(handle);
+  if (!id || real_cuda().cuCtxGetDevice(&device) != CUDA_SUCCESS || !remember(handle, *id)) {
+    return std::nullopt;
+  }
+  remembered = {.handle = handle, .epoch = epoch, .device = device, .context = *id};
+  return CudaPlace{device, *id};
+}
+
+// Before CUDA 12 there are no ids: the handle must do, and a context's end is then known only from the calls we see.
+std::optional<alloc::ContextId> CudaContexts::id_of(CUcontext handle) noexcept {
+  if (!real_cuda().cuCtxGetId.exists()) {
+    return alloc::ContextId{reinterpret_cast<std::uint64_t>(handle)};
+  }
+  unsigned long long id = 0;
+  return real_cuda().cuCtxGetId(handle, &id) == CUDA_SUCCESS ? std::optional{alloc::ContextId{id}} : std::nullopt;
+}
+
+std::optional<alloc::ContextId> CudaContexts::find(CUcontext handle) const noexcept {
+  const std::size_t count = handle == nullptr ? 0 : count_.load(std::memory_order_acquire);
+  for (std::size_t i = count; i-- > 0;) {
+    const Entry& entry = entries_[i];
+    if (entry.handle.load(std::memory_order_acquire) == handle && !entry.ended.load(std::memory_order_acquire)) {
+      return alloc::ContextId{entry.id.load(std::memory_order_acquire)};
+    }
+  }
+  return std::nullopt;
+}
+
+bool CudaContexts::is_alive(CUcontext handle) noexcept {
+  unsigned version = 0;
+  return real_cuda().cuCtxGetApiVersion(handle, &version) == CUDA_SUCCESS;
+}
+
+// Retaining an active primary context only counts, so the pair of calls changes nothing.
+std::optional<CUcontext> CudaContexts::active_primary(CUdevice device) noexcept {
+  unsigned flags = 0;
+  int active = 0;
+  if (real_cuda().cuDevicePrimaryCtxGetState(device, &flags, &active) != CUDA_SUCCESS || active == 0) {
+    return std::nullopt;
+  }
+  CUcontext handle = nullptr;
+  if (real_cuda().cuDevicePrimaryCtxRetain(&handle, device) != CUDA_SUCCESS) {
+    return std::nullopt;
+  }
+  (void)real_cuda().cuDevicePrimaryCtxRelease_v2(device);
+  return handle;
+}
+
+CUcontext CudaContexts::handle_of(alloc::ContextId context) const noexcept {
+  const std::size_t count = count_.load(std::memory_order_acquire);
+  for (std::size_t i = count; i-- > 0;) {
+    if (entries_[i].id.load(std::memory_order_acquire) == static_cast<std::uint64_t>(context)) {
+      return entries_[i].ended.load(std::memory_order_acquire) ? nullptr
+                                                               : entries_[i].handle.load(std::memory_order_acquire);
+    }
+  }
+  return nullptr;
+}
+
+void CudaContexts::mark_ended(alloc::ContextId context) noexcept {
+  const std::size_t count = count_.load(std::memory_order_acquire);
+  for (std::size_t i = 0; i < count; ++i) {
+    if (entries_[i].id.load(std::memory_order_acquire) == static_cast<std::uint64_t>(context)) {
+      entries_[i].ended.store(true, std::memory_order_release);
+    }
+  }
+  epoch_.fetch_add(1, std::memory_order_acq_rel);
+}
+
+// Two threads may enter the same context twice; every user copes with that, since both entries say the same.
+bool CudaContexts::remember(CUcontext handle, alloc::ContextId id) noexcept {
+  if (handle_of(id) == handle) {
+    return true;
+  }
+  std::size_t place = count_.load(std::memory_order_acquire);
+  do {
+    if (place == kMost) {
+      return false;
+    }
+  } while (!count_.compare_exchange_weak(place, place + 1, std::memory_order_acq_rel));
+  entries_[place].id.store(static_cast<std::uint64_t>(id), std::memory_order_release);
+  entries_[place].handle.store(handle, std::memory_order_release);
+  return true;
+}
+
+ContextScope::ContextScope(CUcontext wanted) noexcept {
+  CUcontext outer = nullptr;
+  status_ = real_cuda().cuCtxGetCurrent(&outer);
+  if (status_ == CUDA_SUCCESS && outer != wanted) {
+    status_ = real_cuda().cuCtxPushCurrent_v2(wanted);
+    pushed_ = status_ == CUDA_SUCCESS;
+  }
+}
+
+ContextScope::~ContextScope() {
+  if (pushed_) {
+    CUcontext popped = nullptr;
+    (void)real_cuda().cuCtxPopCurrent_v2(&popped);
+  }
+}
+
+}  // namespace tidemark::backend

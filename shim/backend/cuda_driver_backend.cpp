@@ -1,0 +1,122 @@
+#include "shim/backend/cuda_driver_backend.hpp"
+
+#include <cstring>
+
+namespace tidemark::backend {
+namespace {
+
+Status to_status(CUresult code) noexcept {
+  switch (code) {
+    case CUDA_SUCCESS:
+      return {};
+    case CUDA_ERROR_OUT_OF_MEMORY:
+      return Error{ErrorCode::OutOfMemory, code};
+    case CUDA_ERROR_INVALID_VALUE:
+      return Error{ErrorCode::InvalidValue, code};
+    case CUDA_ERROR_NOT_INITIALIZED:
+    case CUDA_ERROR_DEINITIALIZED:
+    case CUDA_ERROR_INVALID_CONTEXT:
+    case CUDA_ERROR_CONTEXT_IS_DESTROYED:
+      return Error{ErrorCode::NotInitialized, code};
+    default:
+      return Error{ErrorCode::DriverFailure, code};
+  }
+}
+
+// Runs `call` with `context` current; an ended context is what the driver itself would say it is.
+template <class Call>
+CUresult in_context(const CudaContexts& contexts, alloc::ContextId context, Call&& call) noexcept {
+  CUcontext const handle = contexts.handle_of(context);
+  if (handle == nullptr) {
+    return CUDA_ERROR_CONTEXT_IS_DESTROYED;
+  }
+  const ContextScope scope{handle};
+  return scope.status() == CUDA_SUCCESS ? call() : scope.status();
+}
+
+}  // namespace
+
+CUresult to_cuda(Error error) noexcept {
+  if (error.native != 0) {
+    return static_cast<CUresult>(error.native);
+  }
+  switch (error.code) {
+    case ErrorCode::OutOfMemory:
+      return CUDA_ERROR_OUT_OF_MEMORY;
+    case ErrorCode::InvalidValue:
+    case ErrorCode::NotOurs:
+      return CUDA_ERROR_INVALID_VALUE;
+    case ErrorCode::NotInitialized:
+      return CUDA_ERROR_NOT_INITIALIZED;
+    default:
+      return CUDA_ERROR_UNKNOWN;
+  }
+}
+
+Result<alloc::DevicePtr> CudaDriverUpstream::allocate(alloc::ContextId context, Bytes size) noexcept {
+  CUdeviceptr ptr = 0;
+  const Status status =
+      to_status(in_context(contexts_, context, [&] { return real_cuda().cuMemAlloc_v2(&ptr, size.count()); }));
+  if (!status.ok()) {
+    return status.error();
+  }
+  return alloc::DevicePtr{ptr};
+}
+
+Status CudaDriverUpstream::release(alloc::ContextId context, alloc::DevicePtr ptr) noexcept {
+  return to_status(in_context(contexts_, context, [&] { return real_cuda().cuMemFree_v2(ptr.address()); }));
+}
+
+Status CudaDriverUpstream::wait_for_all_work(alloc::ContextId context) noexcept {
+  CUcontext const owner = contexts_.handle_of(context);
+  CUresult first_failure = owner == nullptr ? CUDA_ERROR_CONTEXT_IS_DESTROYED : CUDA_SUCCESS;
+  contexts_.for_each_live([&](CUcontext handle) {
+    const ContextScope scope{handle};
+    CUresult code = scope.status();
+    if (code == CUDA_SUCCESS) {
+      code = real_cuda().cuCtxSynchronize();
+    }
+    // Another context that ended behind our back has no work left; only the owner's error is the program's business
+    // then.
+    if (code != CUDA_SUCCESS && first_failure == CUDA_SUCCESS &&
+        (handle == owner || (code != CUDA_ERROR_INVALID_CONTEXT && code != CUDA_ERROR_CONTEXT_IS_DESTROYED))) {
+      first_failure = code;
+    }
+    return true;
+  });
+  return to_status(first_failure);
+}
+
+Result<alloc::MemoryInfo> CudaDriverUpstream::memory_info(alloc::ContextId context) noexcept {
+  std::size_t free = 0;
+  std::size_t total = 0;
+  const Status status =
+      to_status(in_context(contexts_, context, [&] { return real_cuda().cuMemGetInfo_v2(&free, &total); }));
+  if (!status.ok()) {
+    return status.error();
+  }
+  return alloc::MemoryInfo{.free = Bytes{free}, .total = Bytes{total}};
+}
+
+DeviceIdentity describe_cuda_device(CUdevice device) noexcept {
+  DeviceIdentity identity;
+  CUuuid uuid{};
+  const bool has_v2 = real_cuda().cuDeviceGetUuid_v2.exists();  // v2 tells MIG instances apart
+  const CUresult got =
+      has_v2 ? real_cuda().cuDeviceGetUuid_v2(&uuid, device) : real_cuda().cuDeviceGetUuid(&uuid, device);
+  if (got == CUDA_SUCCESS) {
+    std::memcpy(identity.uuid.data(), uuid.bytes, identity.uuid.size());
+  }
+  (void)real_cuda().cuDeviceGetName(identity.name.data(), static_cast<int>(identity.name.size()), device);
+  identity.name.back() = '\0';
+  (void)real_cuda().cuDeviceGetPCIBusId(identity.pci_bus_id.data(), static_cast<int>(identity.pci_bus_id.size()),
+                                        device);
+  identity.pci_bus_id.back() = '\0';
+  std::size_t capacity = 0;
+  (void)real_cuda().cuDeviceTotalMem_v2(&capacity, device);
+  identity.capacity = Bytes{capacity};
+  identity.is_simulated = std::strstr(identity.name.data(), "simulated") != nullptr;
+  return identity;
+}
+
+}  // namespace tidemark::backend

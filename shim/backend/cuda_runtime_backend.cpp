@@ -1,0 +1,138 @@
+#include "shim/backend/cuda_runtime_backend.hpp"
+
+#include <cstring>
+
+namespace tidemark::backend {
+namespace {
+
+Status to_status(cudaError_t code) noexcept {
+  switch (code) {
+    case cudaSuccess:
+      return {};
+    case cudaErrorMemoryAllocation:
+      return Error{ErrorCode::OutOfMemory, code};
+    case cudaErrorInvalidValue:
+    case cudaErrorInvalidDevicePointer:
+      return Error{ErrorCode::InvalidValue, code};
+    case cudaErrorInitializationError:
+    case cudaErrorCudartUnloading:
+      return Error{ErrorCode::NotInitialized, code};
+    default:
+      return Error{ErrorCode::DriverFailure, code};
+  }
+}
+
+// Makes `device` the thread's device while it lives. The runtime's last error is the caller's to mind (LastErrorScope).
+class DeviceScope {
+ public:
+  DeviceScope(const CudaRuntime& runtime, int device) noexcept : runtime_(runtime) {
+    cudaError_t code = runtime_.cudaGetDevice(&outer_);
+    if (code == cudaSuccess && outer_ != device) {
+      code = runtime_.cudaSetDevice(device);
+      changed_ = code == cudaSuccess;
+    }
+    status_ = to_status(code);
+  }
+  ~DeviceScope() {
+    if (changed_) {
+      (void)runtime_.cudaSetDevice(outer_);
+    }
+  }
+  DeviceScope(const DeviceScope&) = delete;
+  DeviceScope& operator=(const DeviceScope&) = delete;
+
+  [[nodiscard]] const Status& status() const noexcept { return status_; }
+
+ private:
+  const CudaRuntime& runtime_;
+  int outer_ = 0;
+  bool changed_ = false;
+  Status status_;
+};
+
+}  // namespace
+
+cudaError_t to_cudart(Error error) noexcept {
+  if (error.native != 0) {
+    return static_cast<cudaError_t>(error.native);
+  }
+  switch (error.code) {
+    case ErrorCode::OutOfMemory:
+      return cudaErrorMemoryAllocation;
+    case ErrorCode::InvalidValue:
+    case ErrorCode::NotOurs:
+      return cudaErrorInvalidValue;
+    case ErrorCode::NotInitialized:
+      return cudaErrorInitializationError;
+    default:
+      return cudaErrorUnknown;
+  }
+}
+
+Result<alloc::DevicePtr> CudaRuntimeUpstream::allocate(alloc::ContextId, Bytes size) noexcept {
+  const DeviceScope scope{runtime_, device_};
+  if (!scope.status().ok()) {
+    return scope.status().error();
+  }
+  void* ptr = nullptr;
+  const Status status = to_status(runtime_.cudaMalloc(&ptr, size.count()));
+  if (!status.ok()) {
+    return status.error();
+  }
+  return alloc::DevicePtr{reinterpret_cast<std::uint64_t>(ptr)};
+}
+
+Status CudaRuntimeUpstream::release(alloc::ContextId, alloc::DevicePtr ptr) noexcept {
+  const DeviceScope scope{runtime_, device_};
+  return to_status(runtime_.cudaFree(reinterpret_cast<void*>(ptr.address())));
+}
+
+Status CudaRuntimeUpstream::wait_for_all_work(alloc::ContextId) noexcept {
+  const DeviceScope scope{runtime_, device_};
+  return scope.status().ok() ? to_status(runtime_.cudaDeviceSynchronize()) : scope.status();
+}
+
+Result<alloc::MemoryInfo> CudaRuntimeUpstream::memory_info(alloc::ContextId) noexcept {
+  const DeviceScope scope{runtime_, device_};
+  if (!scope.status().ok()) {
+    return scope.status().error();
+  }
+  std::size_t free = 0;
+  std::size_t total = 0;
+  const Status status = to_status(runtime_.cudaMemGetInfo(&free, &total));
+  if (!status.ok()) {
+    return status.error();
+  }
+  return alloc::MemoryInfo{.free = Bytes{free}, .total = Bytes{total}};
+}
+
+LastErrorScope::LastErrorScope(const CudaRuntime& runtime) noexcept
+    : runtime_(runtime), had_none_(runtime.cudaPeekAtLastError() == cudaSuccess) {}
+
+void LastErrorScope::forget_ours() const noexcept {
+  if (had_none_) {
+    (void)runtime_.cudaGetLastError();
+  }
+}
+
+std::optional<int> current_device(const CudaRuntime& runtime) noexcept {
+  int device = 0;
+  return runtime.cudaGetDevice(&device) == cudaSuccess ? std::optional{device} : std::nullopt;
+}
+
+DeviceIdentity describe_device(const CudaRuntime& runtime, int device) noexcept {
+  DeviceIdentity identity;
+  cudaDeviceProp properties{};
+  if (runtime.cudaGetDeviceProperties(&properties, device) == cudaSuccess) {
+    std::memcpy(identity.uuid.data(), properties.uuid.bytes, identity.uuid.size());
+    std::strncpy(identity.name.data(), properties.name, identity.name.size() - 1);
+    identity.capacity = Bytes{properties.totalGlobalMem};
+    identity.is_simulated = std::strstr(properties.name, "simulated") != nullptr;
+  }
+  const auto room = static_cast<int>(identity.pci_bus_id.size());
+  (void)runtime.cudaDeviceGetPCIBusId(identity.pci_bus_id.data(), room, device);
+  identity.pci_bus_id.back() = '\0';
+  return identity;
+}
+
+}  // namespace tidemark::backend

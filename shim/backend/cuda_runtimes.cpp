@@ -1,0 +1,77 @@
+#include "shim/backend/cuda_runtimes.hpp"
+
+#include <dlfcn.h>
+
+#include <cstring>
+
+namespace tidemark::backend {
+namespace {
+
+constexpr std::uint64_t kAddressBits = 48;
+constexpr std::uint64_t kAddressMask = (std::uint64_t{1} << kAddressBits) - 1;
+
+const void* object_base(const void* address) noexcept {
+  Dl_info info{};
+  return dladdr(address, &info) != 0 ? info.dli_fbase : nullptr;
+}
+
+void learn(const CudaRuntime& runtime, const char* name, void* address) noexcept {
+#define X(function)                        \
+  if (std::strcmp(name, #function) == 0) { \
+    runtime.function.learn(address);       \
+    return;                                \
+  }
+  TIDEMARK_CUDA_RUNTIME_HOOKS(X)
+#undef X
+}
+
+}  // namespace
+
+RuntimeLayer CudaRuntime::decide(RuntimeLayer layer) noexcept {
+  RuntimeLayer decided = RuntimeLayer::Undecided;
+  return layer_.compare_exchange_strong(decided, layer, std::memory_order_acq_rel) ? layer : decided;
+}
+
+CudaRuntime* CudaRuntimes::of_function(const char* name, void* address) noexcept {
+  const void* base = object_base(address);
+  if (base == nullptr) {
+    return nullptr;
+  }
+  for (std::size_t i = 0; i < kMost; ++i) {
+    const void* known = bases_[i].load(std::memory_order_acquire);
+    if (known == nullptr) {
+      if (!bases_[i].compare_exchange_strong(known, base, std::memory_order_acq_rel) && known != base) {
+        continue;  // another thread put another runtime here
+      }
+      std::size_t count = count_.load(std::memory_order_relaxed);
+      while (count < i + 1 && !count_.compare_exchange_weak(count, i + 1, std::memory_order_acq_rel)) {
+      }
+      known = base;
+    }
+    if (known == base) {
+      learn(runtimes_[i], name, address);
+      return &runtimes_[i];
+    }
+  }
+  return nullptr;
+}
+
+CudaRuntime* CudaRuntimes::of_caller(const char* name, const void* caller) noexcept {
+  const auto address = reinterpret_cast<std::uint64_t>(caller) & kAddressMask;
+  std::atomic<std::uint64_t>& remembered = by_caller_[(address >> 2) % by_caller_.size()];
+  const std::uint64_t entry = remembered.load(std::memory_order_acquire);
+  if ((entry & kAddressMask) == address && entry >> kAddressBits != 0) {
+    return &runtimes_[(entry >> kAddressBits) - 1];
+  }
+  void* real = hook::find_real_function({.name = name, .library_prefix = "libcudart", .caller = caller});
+  CudaRuntime* runtime = real == nullptr ? any() : of_function(name, real);
+  if (runtime != nullptr) {
+    remembered.store(address | (static_cast<std::uint64_t>(index_of(*runtime) + 1) << kAddressBits),
+                     std::memory_order_release);
+  }
+  return runtime;
+}
+
+CudaRuntime* CudaRuntimes::any() noexcept { return count() == 0 ? nullptr : &runtimes_[0]; }
+
+}  // namespace tidemark::backend

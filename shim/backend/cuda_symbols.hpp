@@ -1,0 +1,68 @@
+// The functions of the CUDA driver that we stand in front of or call, as the program itself would reach them.
+//
+// The internal macro must come before cuda.h: without it the header renames cuMemAlloc to cuMemAlloc_v2 and so on, and
+// a definition of the first silently defines the second. With it every symbol is declared under its true name.
+#pragma once
+
+#ifndef __CUDA_API_VERSION_INTERNAL
+#define __CUDA_API_VERSION_INTERNAL
+#endif
+#include <cuda.h>
+
+#include "shim/hook/real_symbol.hpp"
+
+namespace tidemark::backend {
+
+// X(symbol, base name, version, flags): exported by us; the last three are how cuGetProcAddress is asked for exactly
+// this symbol (version: the CUDA version in which its ABI appeared; flag 2: the per-thread default stream's variant).
+// Sorted by symbol. The two symbols of a pair may share one address in a driver; then either of ours serves.
+#define TIDEMARK_CUDA_DRIVER_HOOKS(X)                                    \
+  X(cuCtxDestroy, "cuCtxDestroy", 2000, 0)                               \
+  X(cuCtxDestroy_v2, "cuCtxDestroy", 4000, 0)                            \
+  X(cuCtxDetach, "cuCtxDetach", 2000, 0)                                 \
+  X(cuDevicePrimaryCtxRelease, "cuDevicePrimaryCtxRelease", 7000, 0)     \
+  X(cuDevicePrimaryCtxRelease_v2, "cuDevicePrimaryCtxRelease", 11000, 0) \
+  X(cuDevicePrimaryCtxReset, "cuDevicePrimaryCtxReset", 7000, 0)         \
+  X(cuDevicePrimaryCtxReset_v2, "cuDevicePrimaryCtxReset", 11000, 0)     \
+  X(cuGetProcAddress, "cuGetProcAddress", 11030, 0)                      \
+  X(cuGetProcAddress_v2, "cuGetProcAddress", 12000, 0)                   \
+  X(cuIpcGetMemHandle, "cuIpcGetMemHandle", 4010, 0)                     \
+  X(cuMemAlloc_v2, "cuMemAlloc", 3020, 0)                                \
+  X(cuMemFreeAsync, "cuMemFreeAsync", 11020, 0)                          \
+  X(cuMemFreeAsync_ptsz, "cuMemFreeAsync", 11020, 2)                     \
+  X(cuMemFree_v2, "cuMemFree", 3020, 0)                                  \
+  X(cuMemGetInfo_v2, "cuMemGetInfo", 3020, 0)
+
+// Only called by us.
+#define TIDEMARK_CUDA_DRIVER_HELPERS(X) \
+  X(cuCtxGetApiVersion)                 \
+  X(cuCtxGetCurrent)                    \
+  X(cuCtxGetDevice)                     \
+  X(cuCtxGetId)                         \
+  X(cuCtxPopCurrent_v2)                 \
+  X(cuCtxPushCurrent_v2)                \
+  X(cuCtxSynchronize)                   \
+  X(cuDeviceGetName)                    \
+  X(cuDeviceGetPCIBusId)                \
+  X(cuDeviceGetUuid)                    \
+  X(cuDeviceGetUuid_v2)                 \
+  X(cuDevicePrimaryCtxGetState)         \
+  X(cuDevicePrimaryCtxRetain)           \
+  X(cuDeviceTotalMem_v2)
+
+inline constinit hook::DriverLibrary<CUresult> cuda_library{"libcuda.so", CUDA_ERROR_NOT_INITIALIZED};
+
+struct RealCuda {
+#define X(name, base, version, flags) hook::RealSymbolOf<decltype(&::name)> name{#name, cuda_library};
+  TIDEMARK_CUDA_DRIVER_HOOKS(X)
+#undef X
+#define X(name) hook::RealSymbolOf<decltype(&::name)> name{#name, cuda_library};
+  TIDEMARK_CUDA_DRIVER_HELPERS(X)
+#undef X
+};
+
+inline constinit RealCuda real_cuda_functions;
+
+inline const RealCuda& real_cuda() noexcept { return real_cuda_functions; }
+
+}  // namespace tidemark::backend

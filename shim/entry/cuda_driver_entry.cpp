@@ -1,0 +1,102 @@
+// The CUDA driver's functions that we stand in front of: every CUDA program ends here, whatever it linked.
+#include "shim/entry/cuda_driver_entry.hpp"
+
+#include "shim/backend/cuda_symbols.hpp"
+#include "shim/entry/export.hpp"
+#include "shim/entry/intercept.hpp"
+#include "shim/hook/reentry_guard.hpp"
+#include "shim/runtime/cuda_driver_calls.hpp"
+
+using tidemark::backend::real_cuda;
+using tidemark::entry::answer_cuda_resolver;
+using tidemark::entry::intercept;
+using tidemark::entry::Starts;
+using tidemark::runtime::CudaDriverCalls;
+using tidemark::runtime::Runtime;
+
+extern "C" {
+
+TIDEMARK_EXPORT CUresult cuMemAlloc_v2(CUdeviceptr* ptr, size_t size) {
+  tidemark::hook::thread_state.driver_allocation_ran = true;
+  return intercept<Starts::Yes>([&](Runtime& runtime) { return CudaDriverCalls{runtime}.allocate(ptr, size); },
+                                [&] { return real_cuda().cuMemAlloc_v2(ptr, size); });
+}
+
+TIDEMARK_EXPORT CUresult cuMemFree_v2(CUdeviceptr ptr) {
+  return intercept([&](Runtime& runtime) { return CudaDriverCalls{runtime}.release(ptr); },
+                   [&] { return real_cuda().cuMemFree_v2(ptr); });
+}
+
+TIDEMARK_EXPORT CUresult cuMemFreeAsync(CUdeviceptr ptr, CUstream stream) {
+  return intercept([&](Runtime& runtime) { return CudaDriverCalls{runtime}.release(ptr); },
+                   [&] { return real_cuda().cuMemFreeAsync(ptr, stream); });
+}
+
+TIDEMARK_EXPORT CUresult cuMemFreeAsync_ptsz(CUdeviceptr ptr, CUstream stream) {
+  return intercept([&](Runtime& runtime) { return CudaDriverCalls{runtime}.release(ptr); },
+                   [&] { return real_cuda().cuMemFreeAsync_ptsz(ptr, stream); });
+}
+
+TIDEMARK_EXPORT CUresult cuMemGetInfo_v2(size_t* free, size_t* total) {
+  return intercept([&](Runtime& runtime) { return CudaDriverCalls{runtime}.memory_info(free, total); },
+                   [&] { return real_cuda().cuMemGetInfo_v2(free, total); });
+}
+
+TIDEMARK_EXPORT CUresult cuIpcGetMemHandle(CUipcMemHandle* handle, CUdeviceptr ptr) {
+  return intercept([&](Runtime& runtime) { return CudaDriverCalls{runtime}.export_memory(handle, ptr); },
+                   [&] { return real_cuda().cuIpcGetMemHandle(handle, ptr); });
+}
+
+TIDEMARK_EXPORT CUresult cuCtxDestroy(CUcontext context) {
+  const auto real = [&] { return real_cuda().cuCtxDestroy(context); };
+  return intercept([&](Runtime& runtime) { return CudaDriverCalls{runtime}.destroy_context(context, real); }, real);
+}
+
+TIDEMARK_EXPORT CUresult cuCtxDestroy_v2(CUcontext context) {
+  const auto real = [&] { return real_cuda().cuCtxDestroy_v2(context); };
+  return intercept([&](Runtime& runtime) { return CudaDriverCalls{runtime}.destroy_context(context, real); }, real);
+}
+
+TIDEMARK_EXPORT CUresult cuCtxDetach(CUcontext context) {
+  const auto real = [&] { return real_cuda().cuCtxDetach(context); };
+  return intercept([&](Runtime& runtime) { return CudaDriverCalls{runtime}.detach_context(context, real); }, real);
+}
+
+TIDEMARK_EXPORT CUresult cuDevicePrimaryCtxRelease(CUdevice device) {
+  const auto real = [&] { return real_cuda().cuDevicePrimaryCtxRelease(device); };
+  return intercept([&](Runtime& runtime) { return CudaDriverCalls{runtime}.release_primary(device, real); }, real);
+}
+
+TIDEMARK_EXPORT CUresult cuDevicePrimaryCtxRelease_v2(CUdevice device) {
+  const auto real = [&] { return real_cuda().cuDevicePrimaryCtxRelease_v2(device); };
+  return intercept([&](Runtime& runtime) { return CudaDriverCalls{runtime}.release_primary(device, real); }, real);
+}
+
+TIDEMARK_EXPORT CUresult cuDevicePrimaryCtxReset(CUdevice device) {
+  const auto real = [&] { return real_cuda().cuDevicePrimaryCtxReset(device); };
+  return intercept([&](Runtime& runtime) { return CudaDriverCalls{runtime}.reset_primary(device, real); }, real);
+}
+
+TIDEMARK_EXPORT CUresult cuDevicePrimaryCtxReset_v2(CUdevice device) {
+  const auto real = [&] { return real_cuda().cuDevicePrimaryCtxReset_v2(device); };
+  return intercept([&](Runtime& runtime) { return CudaDriverCalls{runtime}.reset_primary(device, real); }, real);
+}
+
+TIDEMARK_EXPORT CUresult cuGetProcAddress(const char* symbol, void** function, int version, cuuint64_t flags) {
+  const CUresult code = real_cuda().cuGetProcAddress(symbol, function, version, flags);
+  if (code == CUDA_SUCCESS && function != nullptr && *function != nullptr) {
+    *function = answer_cuda_resolver(*function);
+  }
+  return code;
+}
+
+TIDEMARK_EXPORT CUresult cuGetProcAddress_v2(const char* symbol, void** function, int version, cuuint64_t flags,
+                                             CUdriverProcAddressQueryResult* status) {
+  const CUresult code = real_cuda().cuGetProcAddress_v2(symbol, function, version, flags, status);
+  if (code == CUDA_SUCCESS && function != nullptr && *function != nullptr) {
+    *function = answer_cuda_resolver(*function);
+  }
+  return code;
+}
+
+}  // extern "C"

@@ -1,0 +1,93 @@
+// Our versions of a CUDA runtime's functions, for a given runtime. A runtime that ends in a driver we hook is only
+// forwarded to: the driver's hooks account (DESIGN D1). Each looks at the layer first, so that this costs a load and
+// takes no guard.
+#pragma once
+
+#include "shim/backend/cuda_runtimes.hpp"
+#include "shim/entry/intercept.hpp"
+#include "shim/runtime/cuda_runtime_calls.hpp"
+
+namespace tidemark::entry {
+
+// Which layer owns the calls of `real` is found out by its first successful cudaMalloc: did the driver's hook run
+// inside?
+inline cudaError_t decide_by_allocating(backend::CudaRuntime& real, void** ptr, std::size_t size) noexcept {
+  hook::thread_state.driver_allocation_ran = false;
+  const cudaError_t code = real.cudaMalloc(ptr, size);
+  if (code != cudaSuccess || size == 0 || ptr == nullptr || *ptr == nullptr) {
+    return code;
+  }
+  const bool ran = hook::thread_state.driver_allocation_ran;
+  const auto layer = real.decide(ran ? backend::RuntimeLayer::Driver : backend::RuntimeLayer::Runtime);
+  const hook::ReentryGuard guard;
+  if (layer == backend::RuntimeLayer::Runtime && !ran && !guard.is_reentrant()) {
+    if (runtime::Runtime* runtime = runtime::build_runtime(); runtime != nullptr) {
+      runtime::CudaRuntimeCalls{*runtime, real}.adopt(*ptr, size);
+    }
+  }
+  return code;
+}
+
+inline cudaError_t cuda_malloc(backend::CudaRuntime& real, void** ptr, std::size_t size) noexcept {
+  switch (real.layer()) {
+    case backend::RuntimeLayer::Driver:
+      return real.cudaMalloc(ptr, size);
+    case backend::RuntimeLayer::Undecided:
+      return decide_by_allocating(real, ptr, size);
+    case backend::RuntimeLayer::Runtime:
+      break;
+  }
+  return intercept<Starts::Yes>(
+      [&](runtime::Runtime& runtime) {
+        return runtime::CudaRuntimeCalls{runtime, real}.allocate(ptr, size);
+      },
+      [&] { return real.cudaMalloc(ptr, size); });
+}
+
+// For the calls other than cudaMalloc: ours only where the runtime layer owns.
+template <class Ours, class Theirs>
+cudaError_t in_runtime_layer(backend::CudaRuntime& real, Ours&& ours, Theirs&& theirs) noexcept {
+  if (real.layer() != backend::RuntimeLayer::Runtime) {
+    return theirs();
+  }
+  return intercept(
+      [&](runtime::Runtime& runtime) {
+        runtime::CudaRuntimeCalls calls{runtime, real};
+        return ours(calls);
+      },
+      theirs);
+}
+
+inline cudaError_t cuda_free(backend::CudaRuntime& real, void* ptr) noexcept {
+  return in_runtime_layer(
+      real, [&](auto& calls) { return calls.release(ptr); }, [&] { return real.cudaFree(ptr); });
+}
+
+inline cudaError_t cuda_free_async(backend::CudaRuntime& real, void* ptr, cudaStream_t stream) noexcept {
+  return in_runtime_layer(
+      real, [&](auto& calls) { return calls.release(ptr); }, [&] { return real.cudaFreeAsync(ptr, stream); });
+}
+
+inline cudaError_t cuda_free_async_ptsz(backend::CudaRuntime& real, void* ptr, cudaStream_t stream) noexcept {
+  return in_runtime_layer(
+      real, [&](auto& calls) { return calls.release(ptr); }, [&] { return real.cudaFreeAsync_ptsz(ptr, stream); });
+}
+
+inline cudaError_t cuda_mem_get_info(backend::CudaRuntime& real, std::size_t* free, std::size_t* total) noexcept {
+  return in_runtime_layer(
+      real, [&](auto& calls) { return calls.memory_info(free, total); },
+      [&] { return real.cudaMemGetInfo(free, total); });
+}
+
+inline cudaError_t cuda_ipc_get_mem_handle(backend::CudaRuntime& real, cudaIpcMemHandle_t* handle, void* ptr) noexcept {
+  return in_runtime_layer(
+      real, [&](auto& calls) { return calls.export_memory(handle, ptr); },
+      [&] { return real.cudaIpcGetMemHandle(handle, ptr); });
+}
+
+inline cudaError_t cuda_device_reset(backend::CudaRuntime& real) noexcept {
+  return in_runtime_layer(
+      real, [](auto& calls) { return calls.reset_device(); }, [&] { return real.cudaDeviceReset(); });
+}
+
+}  // namespace tidemark::entry

@@ -1,0 +1,8 @@
+// Is an address inside this library? A look-up that answers with ourselves is never "the real one".
+#pragma once
+
+namespace tidemark::hook {
+
+[[nodiscard]] bool is_inside_our_object(const void* address) noexcept;
+
+}  // namespace tidemark::hook

@@ -1,0 +1,28 @@
+// How deep this thread is inside our own hooks: the driver may call itself through us, and we call the driver.
+#pragma once
+
+namespace tidemark::hook {
+
+struct ThreadState {
+  int depth = 0;
+  bool driver_allocation_ran = false;  // set by the driver's allocation hook, read by the runtime's (DESIGN D1)
+};
+
+// initial-exec: the only model that never allocates on first use, which a hook of dlsym could not survive.
+inline constinit thread_local ThreadState thread_state __attribute__((tls_model("initial-exec"))){};
+
+// Holds the depth up while it lives; `is_reentrant()` says that somebody outside already did.
+class ReentryGuard {
+ public:
+  ReentryGuard() noexcept : outer_depth_(thread_state.depth++) {}
+  ~ReentryGuard() { thread_state.depth = outer_depth_; }
+  ReentryGuard(const ReentryGuard&) = delete;
+  ReentryGuard& operator=(const ReentryGuard&) = delete;
+
+  [[nodiscard]] bool is_reentrant() const noexcept { return outer_depth_ > 0; }
+
+ private:
+  int outer_depth_;
+};
+
+}  // namespace tidemark::hook

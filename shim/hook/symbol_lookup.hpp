@@ -1,0 +1,24 @@
+// Finding the function that a program would have called without us.
+#pragma once
+
+namespace tidemark::hook {
+
+struct LookUp {
+  const char* name;              // "cudaMalloc"
+  const char* library_prefix;    // file name of the library that has it, up to the version: "libcudart"
+  const void* caller = nullptr;  // a return address in the object that called; null: unknown
+};
+
+// In this order (DESIGN D2): the caller's own scope; RTLD_NEXT; any loaded library whose file name starts with the
+// prefix. A result inside our object or the caller's is rejected: a wrapper library calls us to reach what lies
+// *behind* it. Null where nobody has it. Loads nothing; leaves the thread's dlerror() clear. Costs microseconds:
+// callers remember.
+[[nodiscard]] void* find_real_function(const LookUp& wanted) noexcept;
+
+// `name` in the library that holds `known` (the driver that the program itself uses); null where it has none.
+[[nodiscard]] void* find_beside(const void* known, const char* name) noexcept;
+
+// Does the file name of the object that holds `address` start with `prefix`?
+[[nodiscard]] bool is_in_library(const void* address, const char* prefix) noexcept;
+
+}  // namespace tidemark::hook

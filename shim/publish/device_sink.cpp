@@ -1,0 +1,22 @@
+#include "shim/publish/device_sink.hpp"
+
+namespace tidemark::publish {
+
+// The slot is claimed here, under the device's lock, so that its first state is the basis of this very moment.
+void DeviceSink::publish(const DeviceBasis& basis, BasisLines changed) noexcept {
+  if (is_claimed_) {
+    slot_.publish(basis, changed);
+    return;
+  }
+  segment::SegmentWriter* writer = writer_.load(std::memory_order_acquire);
+  if (writer == nullptr) {
+    return;
+  }
+  is_claimed_ = true;  // a seventeenth device stays unpublished; asking again would not help
+  if (auto claimed = writer->claim_device(info_, basis)) {
+    slot_ = claimed.value();
+    slot_index_.store(slot_.index(), std::memory_order_release);
+  }
+}
+
+}  // namespace tidemark::publish

@@ -1,0 +1,66 @@
+// The process's window to its viewers: the segment, its control file, and who answers requests.
+//
+// Threads: start() once, alone; the rest any. Errors: start() says why there is no segment; everything else then does
+// nothing, and the program goes on unpublished.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <optional>
+
+#include "shared/control/host.hpp"
+#include "shared/segment/writer.hpp"
+#include "shim/publish/device_sink.hpp"
+#include "shim/publish/request_desk.hpp"
+#include "shim/publish/service_thread.hpp"
+
+namespace tidemark::publish {
+
+class Publisher final : private ServiceWork {
+ public:
+  using CountHooks = segment::HookCounts (*)() noexcept;
+
+  struct Settings {
+    segment::WriterOptions segment;
+    segment::ControlPolicy control = segment::ControlPolicy::Full;
+    bool has_thread = true;
+    CountHooks count_hooks = nullptr;
+  };
+
+  Status start(const Settings& settings) noexcept;
+
+  // Makes a device visible and lets viewers act on it. Requires: both are never destroyed.
+  void add_device(alloc::DeviceCache& cache, DeviceSink& sink, bool has_background_driver_calls) noexcept;
+
+  // Inside a call of the program, after its own work: what was waiting for that, and without a thread also requests, at
+  // most every 100 ms. Costs two loads when there is nothing.
+  void after_program_call() noexcept {
+    if (desk_.has_deferred() || (polls_in_calls_ && is_poll_due())) {
+      attend();
+    }
+  }
+
+  void set_layer(segment::Layer layer) noexcept;
+  void set_mode(segment::ProcessMode mode, std::string_view reason) noexcept;
+  void set_flag(segment::ProcessFlag flag) noexcept;
+
+  // At the end of the process: the counters stay readable for who has them open; the files go unless they are to be
+  // kept.
+  void finish(bool keeps_files) noexcept;
+
+  [[nodiscard]] bool is_published() const noexcept { return writer_.has_value(); }
+
+ private:
+  void serve_once() noexcept override;
+  void attend() noexcept;
+  [[nodiscard]] bool is_poll_due() noexcept;
+
+  std::optional<segment::SegmentWriter> writer_;
+  RequestDesk desk_;
+  std::optional<control::ControlHost> control_;
+  CountHooks count_hooks_ = nullptr;
+  bool polls_in_calls_ = false;
+  std::atomic<std::uint64_t> next_poll_ns_{0};
+};
+
+}  // namespace tidemark::publish

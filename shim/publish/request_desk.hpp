@@ -1,0 +1,63 @@
+// Does what viewers ask for: resets and limits at once; giving memory back where the driver may be called, which on
+// CUDA is only inside the program's own calls (DESIGN D11).
+//
+// Threads: any. handle() comes one at a time (the control host's rule) and may overlap settle_deferred().
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+
+#include "shared/control/host.hpp"
+#include "shim/alloc/device_cache.hpp"
+#include "shim/publish/device_sink.hpp"
+
+namespace tidemark::publish {
+
+struct ServedDevice {
+  alloc::DeviceCache* cache = nullptr;
+  const DeviceSink* sink = nullptr;
+  // May a thread of ours call this device's driver at any time? A background cuMemFree can deadlock with NCCL.
+  bool has_background_driver_calls = false;
+};
+
+class RequestDesk final : public control::RequestHandler {
+ public:
+  // The results of an answer, by operation. ResetPeak: allocated and reserved peaks before and after, summed over the
+  // devices asked for. EmptyCache: bytes given back.
+  static constexpr std::size_t kMostDevices = segment::kDeviceSlots;
+
+  // Requires: fewer than kMostDevices so far. The caches and sinks are never destroyed.
+  void add_device(const ServedDevice& device) noexcept;
+
+  control::Answer handle(const control::Request& request) noexcept override;
+
+  // Ends each deferred request whose work the program's calls have done meanwhile. Never blocks: another thread that is
+  // at it will do.
+  void settle_deferred(control::ControlHost& host) noexcept;
+  [[nodiscard]] bool has_deferred() const noexcept { return deferred_count_.load(std::memory_order_acquire) > 0; }
+
+ private:
+  // One request that waits for the program; a device's ticket is 0 where there is nothing to wait for.
+  struct Deferred {
+    bool is_used = false;
+    control::Request request;
+    std::array<std::uint64_t, kMostDevices> tickets{};
+  };
+
+  template <class Act>
+  std::size_t for_devices(std::uint32_t slot, Act&& act) noexcept;
+  control::Answer reset_peaks(std::uint32_t slot) noexcept;
+  control::Answer empty_cache(const control::Request& request) noexcept;
+  [[nodiscard]] bool is_finished(const Deferred& deferred) const noexcept;
+
+  std::array<ServedDevice, kMostDevices> devices_{};
+  std::atomic<std::size_t> count_{0};
+  std::mutex deferred_mutex_;  // guards deferred_
+  std::array<Deferred, segment::kAckSlots> deferred_{};
+  std::atomic<std::size_t> deferred_count_{0};
+};
+
+}  // namespace tidemark::publish

@@ -1,0 +1,54 @@
+#include "shim/publish/service_thread.hpp"
+
+#include <pthread.h>
+#include <signal.h>
+
+#include <cstddef>
+
+namespace tidemark::publish {
+namespace {
+
+// Enough for a snapshot of counters and a few system calls; glibc takes the program's static TLS out of it as well,
+// which is why a program with a lot of that gets a thread of the default size instead.
+constexpr std::size_t kStackBytes = std::size_t{256} << 10;
+
+void* run(void* argument) noexcept {
+  auto& work = *static_cast<ServiceWork*>(argument);
+  for (;;) {
+    work.serve_once();
+  }
+}
+
+bool create(ServiceWork& work, std::size_t stack_bytes) noexcept {
+  pthread_attr_t attributes;
+  if (pthread_attr_init(&attributes) != 0) {
+    return false;
+  }
+  pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+  if (stack_bytes != 0) {
+    pthread_attr_setstacksize(&attributes, stack_bytes);
+  }
+  pthread_t thread{};
+  const bool made = pthread_create(&thread, &attributes, &run, &work) == 0;
+  if (made) {
+    pthread_setname_np(thread, "tidemark");
+  }
+  pthread_attr_destroy(&attributes);
+  return made;
+}
+
+}  // namespace
+
+bool start_service_thread(ServiceWork& work) noexcept {
+  sigset_t all;
+  sigset_t outer;
+  sigfillset(&all);
+  if (pthread_sigmask(SIG_SETMASK, &all, &outer) != 0) {  // the new thread inherits the mask
+    return false;
+  }
+  const bool made = create(work, kStackBytes) || create(work, 0);
+  pthread_sigmask(SIG_SETMASK, &outer, nullptr);
+  return made;
+}
+
+}  // namespace tidemark::publish

@@ -1,0 +1,106 @@
+#include "shim/runtime/cuda_driver_calls.hpp"
+
+#include "shim/backend/cuda_driver_backend.hpp"
+#include "shim/runtime/our_failure.hpp"
+
+namespace tidemark::runtime {
+namespace {
+
+constinit backend::CudaContexts known_contexts;
+
+DeviceKey key_of(int device) noexcept {
+  return {.layer = Layer::CudaDriver, .ordinal = static_cast<std::uint16_t>(device)};
+}
+
+// The code the program gets; nothing where the failure is ours and the driver shall answer.
+std::optional<CUresult> answer(const Error& error) noexcept {
+  return is_ours_to_hide(error) ? std::nullopt : std::optional{backend::to_cuda(error)};
+}
+
+}  // namespace
+
+backend::CudaContexts& CudaDriverCalls::contexts() noexcept { return known_contexts; }
+
+std::optional<CUresult> CudaDriverCalls::allocate(CUdeviceptr* ptr, std::size_t size) noexcept {
+  const auto place = ptr == nullptr || size == 0 ? std::nullopt : contexts().current();
+  if (!place) {
+    return std::nullopt;
+  }
+  ServedDevice* device = runtime_.device(
+      key_of(place->device),
+      [](ServedDevice::UpstreamPlace& upstream) -> alloc::Upstream& {
+        return upstream.emplace<backend::CudaDriverUpstream>(known_contexts);
+      },
+      [&] { return backend::describe_cuda_device(place->device); });
+  if (device == nullptr) {
+    return std::nullopt;
+  }
+  const auto allocated = device->cache().allocate(place->context, Bytes{size});
+  if (!allocated) {
+    return answer(allocated.error());
+  }
+  *ptr = allocated.value().address();
+  runtime_.after_success(*device);
+  return CUDA_SUCCESS;
+}
+
+std::optional<CUresult> CudaDriverCalls::release(CUdeviceptr ptr) noexcept {
+  alloc::DeviceCache* cache = runtime_.owner_of(alloc::DevicePtr{ptr});
+  if (cache == nullptr) {
+    return std::nullopt;
+  }
+  const Status released = cache->release(alloc::DevicePtr{ptr});
+  if (!released.ok()) {
+    return answer(released.error());
+  }
+  runtime_.after_call();
+  return CUDA_SUCCESS;
+}
+
+std::optional<CUresult> CudaDriverCalls::memory_info(std::size_t* free, std::size_t* total) noexcept {
+  const auto place = free == nullptr && total == nullptr ? std::nullopt : contexts().current();
+  ServedDevice* device = place ? runtime_.find(key_of(place->device)) : nullptr;
+  if (device == nullptr) {
+    return std::nullopt;
+  }
+  const auto info = device->cache().memory_info(place->context);
+  if (!info) {
+    return answer(info.error());
+  }
+  if (free != nullptr) {
+    *free = info.value().free.count();
+  }
+  if (total != nullptr) {
+    *total = info.value().total.count();
+  }
+  return CUDA_SUCCESS;
+}
+
+std::optional<CUresult> CudaDriverCalls::export_memory(CUipcMemHandle* handle, CUdeviceptr ptr) noexcept {
+  const alloc::DevicePtr address{ptr};
+  alloc::DeviceCache* cache = runtime_.owner_of(address);
+  const auto block = cache == nullptr ? std::nullopt : cache->find(address);
+  if (!block) {
+    return std::nullopt;
+  }
+  if (!block->live) {
+    return CUDA_ERROR_INVALID_VALUE;  // natively this memory would be gone
+  }
+  if (!block->whole_segment) {
+    cache->stop_sub_allocating();
+    return CUDA_ERROR_INVALID_VALUE;
+  }
+  // Pinned before the handle leaves: from then on another process may hold it.
+  (void)cache->pin_segment(address);
+  return backend::real_cuda().cuIpcGetMemHandle(handle, ptr);
+}
+
+void CudaDriverCalls::forget(alloc::ContextId context) noexcept {
+  runtime_.for_each_device(Layer::CudaDriver, [&](ServedDevice& device) {
+    device.cache().detach_context(context);
+    device.cache().forget_detached(context);
+  });
+  contexts().mark_ended(context);
+}
+
+}  // namespace tidemark::runtime

@@ -1,0 +1,122 @@
+#include "shim/runtime/cuda_runtime_calls.hpp"
+
+#include "shim/backend/cuda_runtime_backend.hpp"
+#include "shim/runtime/our_failure.hpp"
+
+namespace tidemark::runtime {
+namespace {
+
+alloc::DevicePtr address_of(const void* ptr) noexcept { return alloc::DevicePtr{reinterpret_cast<std::uint64_t>(ptr)}; }
+
+std::optional<cudaError_t> answer(const Error& error) noexcept {
+  return is_ours_to_hide(error) ? std::nullopt : std::optional{backend::to_cudart(error)};
+}
+
+}  // namespace
+
+// Null: none, or (without `makes`) one that never allocated through us.
+ServedDevice* CudaRuntimeCalls::current_device(bool makes) noexcept {
+  const auto ordinal = backend::current_device(real_);
+  if (!ordinal) {
+    return nullptr;
+  }
+  const DeviceKey key{.layer = Layer::CudaRuntime,
+                      .runtime = static_cast<std::uint8_t>(backend::cuda_runtimes.index_of(real_)),
+                      .ordinal = static_cast<std::uint16_t>(*ordinal)};
+  if (!makes) {
+    return runtime_.find(key);
+  }
+  return runtime_.device(
+      key,
+      [&](ServedDevice::UpstreamPlace& place) -> alloc::Upstream& {
+        return place.emplace<backend::CudaRuntimeUpstream>(real_, *ordinal);
+      },
+      [&] { return backend::describe_device(real_, *ordinal); });
+}
+
+std::optional<cudaError_t> CudaRuntimeCalls::allocate(void** ptr, std::size_t size) noexcept {
+  ServedDevice* device = ptr == nullptr || size == 0 ? nullptr : current_device(true);
+  if (device == nullptr) {
+    return std::nullopt;
+  }
+  const backend::LastErrorScope last_error{real_};
+  const auto allocated = device->cache().allocate(device->generation(), Bytes{size});
+  if (!allocated) {
+    return answer(allocated.error());
+  }
+  last_error.forget_ours();
+  *ptr = reinterpret_cast<void*>(allocated.value().address());
+  runtime_.after_success(*device);
+  return cudaSuccess;
+}
+
+void CudaRuntimeCalls::adopt(void* ptr, std::size_t size) noexcept {
+  ServedDevice* device = current_device(true);
+  if (device != nullptr && device->cache().adopt_pass_through(device->generation(), address_of(ptr), Bytes{size})) {
+    runtime_.after_success(*device);
+  }
+}
+
+std::optional<cudaError_t> CudaRuntimeCalls::release(void* ptr) noexcept {
+  alloc::DeviceCache* cache = runtime_.owner_of(address_of(ptr));
+  if (cache == nullptr) {
+    return std::nullopt;
+  }
+  const Status released = cache->release(address_of(ptr));
+  if (!released.ok()) {
+    return answer(released.error());
+  }
+  runtime_.after_call();
+  return cudaSuccess;
+}
+
+std::optional<cudaError_t> CudaRuntimeCalls::memory_info(std::size_t* free, std::size_t* total) noexcept {
+  ServedDevice* device = free == nullptr || total == nullptr ? nullptr : current_device(false);
+  if (device == nullptr) {
+    return std::nullopt;
+  }
+  const auto info = device->cache().memory_info(device->generation());
+  if (!info) {
+    return answer(info.error());
+  }
+  *free = info.value().free.count();
+  *total = info.value().total.count();
+  return cudaSuccess;
+}
+
+// The rules of CudaDriverCalls::export_memory.
+std::optional<cudaError_t> CudaRuntimeCalls::export_memory(cudaIpcMemHandle_t* handle, void* ptr) noexcept {
+  alloc::DeviceCache* cache = runtime_.owner_of(address_of(ptr));
+  const auto block = cache == nullptr ? std::nullopt : cache->find(address_of(ptr));
+  if (!block) {
+    return std::nullopt;
+  }
+  if (!block->live) {
+    return cudaErrorInvalidValue;
+  }
+  if (!block->whole_segment) {
+    cache->stop_sub_allocating();
+    return cudaErrorInvalidValue;
+  }
+  (void)cache->pin_segment(address_of(ptr));
+  return real_.cudaIpcGetMemHandle(handle, ptr);
+}
+
+std::optional<cudaError_t> CudaRuntimeCalls::reset_device() noexcept {
+  ServedDevice* device = current_device(false);
+  if (device == nullptr) {
+    return std::nullopt;
+  }
+  const alloc::ContextId ending = device->generation();
+  device->cache().detach_context(ending);
+  const cudaError_t code = real_.cudaDeviceReset();
+  if (code == cudaSuccess) {
+    device->begin_next_generation();
+    device->cache().forget_detached(ending);
+  } else {
+    device->cache().reattach(ending);
+  }
+  return code;
+}
+
+}  // namespace tidemark::runtime

@@ -1,0 +1,232 @@
+#include "shim/runtime/runtime.hpp"
+
+#include <limits.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <sys/auxv.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <string_view>
+
+#include "shim/runtime/alloc_settings.hpp"
+#include "shim/runtime/fork_word.hpp"
+#include "shim/runtime/look_up_counts.hpp"
+
+extern "C" char** environ;
+
+namespace tidemark::runtime {
+namespace {
+
+constexpr std::string_view kVersion = TIDEMARK_VERSION;
+
+constinit ForkWord fork_word;
+alignas(Runtime) constinit std::byte storage[sizeof(Runtime)]{};
+// Handlers are inherited by fork; one registration serves every process that comes of this image.
+constinit std::atomic<bool> is_exit_handler_registered{false};
+
+Runtime& stored_runtime() noexcept { return *std::launder(reinterpret_cast<Runtime*>(storage)); }
+
+void at_exit() noexcept {
+  if (fork_word.load() == BuildState::Ready) {
+    stored_runtime().finish();
+  }
+}
+
+const char* const* trusted_environment() noexcept {
+  static constexpr const char* kNone[] = {nullptr};
+  return getauxval(AT_SECURE) != 0 ? kNone : environ;
+}
+
+bool is_skipped(const Options& options) noexcept {
+  char path[PATH_MAX];
+  const ssize_t length = options.skip.empty() ? -1 : readlink("/proc/self/exe", path, sizeof path);
+  if (length <= 0) {
+    return false;
+  }
+  const std::string_view whole{path, static_cast<std::size_t>(length)};
+  return is_in_list(options.skip.view(), whole.substr(whole.rfind('/') + 1));
+}
+
+segment::HookCounts count_hooks() noexcept {
+  segment::HookCounts counts;
+  counts.resolver_lookups = look_up_counts.resolver.load(std::memory_order_relaxed);
+  counts.swapped_lookups = look_up_counts.swapped.load(std::memory_order_relaxed);
+  return counts;
+}
+
+segment::Access to_segment(Access access) noexcept {
+  switch (access) {
+    case Access::Group:
+      return segment::Access::Group;
+    case Access::All:
+      return segment::Access::All;
+    case Access::Owner:
+      break;
+  }
+  return segment::Access::Owner;
+}
+
+segment::ControlPolicy to_segment(Control control) noexcept {
+  switch (control) {
+    case Control::Off:
+      return segment::ControlPolicy::Off;
+    case Control::Peaks:
+      return segment::ControlPolicy::Peaks;
+    case Control::Full:
+      break;
+  }
+  return segment::ControlPolicy::Full;
+}
+
+std::int64_t rank_from(std::initializer_list<const char*> names) noexcept {
+  for (const char* name : names) {
+    const char* text = secure_getenv(name);
+    char* end = nullptr;
+    const long value = text == nullptr ? -1 : strtol(text, &end, 10);
+    if (text != nullptr && end != text && *end == '\0' && value >= 0) {
+      return value;
+    }
+  }
+  return -1;
+}
+
+// torchrun, Open MPI, MPICH and Slurm, in this order: a job step of Slurm that runs torchrun has both.
+segment::Rank read_rank() noexcept {
+  return {.global = rank_from({"RANK", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "SLURM_PROCID"}),
+          .local = rank_from({"LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "SLURM_LOCALID"}),
+          .world = rank_from({"WORLD_SIZE", "OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_NTASKS"})};
+}
+
+segment::Backend backend_of(Layer layer) noexcept {
+  return layer == Layer::Mtia ? segment::Backend::Mtia : segment::Backend::Cuda;
+}
+
+}  // namespace
+
+Runtime::Runtime() noexcept : options_(read_options(trusted_environment(), warnings_)) {
+  is_wanted_ = options_.mode != Mode::Off && !is_skipped(options_);
+}
+
+ServedDevice& Runtime::make_place(DeviceKey key, const backend::DeviceIdentity& identity) noexcept {
+  segment::DeviceInfo info;
+  info.backend = backend_of(key.layer);
+  info.ordinal = key.ordinal;
+  info.uuid = identity.uuid;
+  info.name.assign(identity.name.data());
+  info.pci_bus_id.assign(identity.pci_bus_id.data());
+  info.capacity_bytes = identity.capacity.count();
+  info.simulated = identity.is_simulated;
+  return *new (places_[count_.load(std::memory_order_relaxed)].bytes) ServedDevice(key, info);
+}
+
+alloc::Policy Runtime::policy_for(DeviceKey key, const backend::DeviceIdentity& identity) noexcept {
+  const bool is_mtia = key.layer == Layer::Mtia;
+  alloc::Policy policy = is_mtia ? alloc::Policy::mtia_default() : alloc::Policy::cuda_default();
+  policy.mode = options_.mode == Mode::Count ? DeviceMode::Count : DeviceMode::Cache;
+  policy.free_mode = options_.free == Free::Fast ? alloc::FreeMode::Fast : alloc::FreeMode::Strict;
+  // The first device's warnings are the same as every other's.
+  OptionWarnings repeated;
+  OptionWarnings& warnings = count_.load(std::memory_order_relaxed) == 0 ? warnings_ : repeated;
+  apply_alloc_conf(options_.alloc_conf.view(), policy, identity.capacity, warnings);
+  if (const auto limit =
+          limit_for(options_.limit.view(), {is_mtia ? "mtia" : "cuda", key.ordinal}, identity.capacity, warnings)) {
+    policy.limit = limit;
+  }
+  return policy;
+}
+
+void Runtime::show(ServedDevice& device) noexcept {
+  const std::lock_guard lock{mutex_};
+  if (device.is_visible()) {
+    return;
+  }
+  if (!is_started_) {
+    is_started_ = true;
+    start();
+  }
+  // A thread of ours may call a driver only where that cannot meet a collective of the program's (DESIGN D11).
+  publisher_.add_device(device.cache(), device.sink(), device.key().layer == Layer::Mtia);
+  device.set_visible();
+  publish_layer();
+}
+
+// The first moment at which anything of ours can be noticed: a line, a file, a thread.
+void Runtime::start() noexcept {
+  set_log(options_.log, options_.log_file.c_str_or_null());
+  warnings_.say();
+  if (!is_exit_handler_registered.exchange(true)) {
+    (void)atexit(&at_exit);
+  }
+  if (options_.segment == SegmentKind::Off) {
+    return;
+  }
+  publish::Publisher::Settings settings;
+  settings.segment.directory = options_.directory.c_str_or_null();
+  settings.segment.backing = options_.segment == SegmentKind::Memfd ? segment::Backing::Memfd : segment::Backing::Named;
+  settings.segment.access = to_segment(options_.access);
+  settings.segment.label = options_.label.view();
+  settings.segment.shim_version = kVersion;
+  settings.segment.rank = read_rank();
+  settings.control = to_segment(options_.control);
+  settings.has_thread = options_.has_thread;
+  settings.count_hooks = &count_hooks;
+  if (const Status started = publisher_.start(settings); !started.ok()) {
+    log_line(LogLevel::Warn, "cannot create a segment in %s (%s); counters off, memory still cached",
+             options_.directory.empty() ? "/dev/shm" : options_.directory.c_str(),
+             started.error().native != 0 ? strerror(started.error().native) : "not supported here");
+    return;
+  }
+  publisher_.set_mode(options_.mode == Mode::Count ? segment::ProcessMode::Count : segment::ProcessMode::Cache,
+                      options_.mode == Mode::Count ? "TIDEMARK_MODE=count" : "");
+  if (options_.free == Free::Fast) {
+    publisher_.set_flag(segment::ProcessFlag::FastFree);
+  }
+}
+
+void Runtime::publish_layer() noexcept {
+  bool has_driver = false;
+  bool has_runtime = false;
+  for_each_device(Layer::CudaDriver, [&](ServedDevice& device) { has_driver |= device.is_visible(); });
+  for_each_device(Layer::CudaRuntime, [&](ServedDevice& device) { has_runtime |= device.is_visible(); });
+  if (has_driver || has_runtime) {
+    publisher_.set_layer(has_driver && has_runtime ? segment::Layer::Both
+                         : has_driver              ? segment::Layer::Driver
+                                                   : segment::Layer::Runtime);
+  }
+}
+
+void Runtime::finish() noexcept {
+  bool had_out_of_memory = false;
+  const std::size_t count = count_.load(std::memory_order_acquire);
+  for (std::size_t i = 0; i < count; ++i) {
+    had_out_of_memory |= place(i).cache().counters()[BasisWord::oom_count_lifetime] > 0;
+  }
+  publisher_.finish(options_.keep == Keep::All || (options_.keep == Keep::Auto && had_out_of_memory));
+}
+
+Runtime* runtime_if_built() noexcept { return fork_word.load() == BuildState::Ready ? &stored_runtime() : nullptr; }
+
+Runtime* build_runtime() noexcept {
+  for (;;) {
+    switch (fork_word.load()) {
+      case BuildState::Ready:
+        return &stored_runtime();
+      case BuildState::Disabled:
+        return nullptr;
+      case BuildState::Building:
+        sched_yield();  // reading a few variables: microseconds
+        break;
+      case BuildState::None:
+        if (fork_word.begin_building()) {
+          const auto* made = new (storage) Runtime;
+          fork_word.store(made->is_wanted() ? BuildState::Ready : BuildState::Disabled);
+        } else if (fork_word.load() == BuildState::None) {
+          return nullptr;  // no page for the word
+        }
+        break;
+    }
+  }
+}
+
+}  // namespace tidemark::runtime
