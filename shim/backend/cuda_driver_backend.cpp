@@ -2,6 +2,8 @@
 
 #include <cstring>
 
+#include "shim/hook/reentry_guard.hpp"
+
 namespace tidemark::backend {
 namespace {
 
@@ -54,6 +56,7 @@ CUresult to_cuda(Error error) noexcept {
 }
 
 Result<alloc::DevicePtr> CudaDriverUpstream::allocate(alloc::ContextId context, Bytes size) noexcept {
+  const hook::ReentryGuard guard;
   CUdeviceptr ptr = 0;
   const Status status =
       to_status(in_context(contexts_, context, [&] { return real_cuda().cuMemAlloc_v2(&ptr, size.count()); }));
@@ -64,10 +67,12 @@ Result<alloc::DevicePtr> CudaDriverUpstream::allocate(alloc::ContextId context, 
 }
 
 Status CudaDriverUpstream::release(alloc::ContextId context, alloc::DevicePtr ptr) noexcept {
+  const hook::ReentryGuard guard;
   return to_status(in_context(contexts_, context, [&] { return real_cuda().cuMemFree_v2(ptr.address()); }));
 }
 
 Status CudaDriverUpstream::wait_for_all_work(alloc::ContextId context) noexcept {
+  const hook::ReentryGuard guard;
   CUcontext const owner = contexts_.handle_of(context);
   CUresult first_failure = owner == nullptr ? CUDA_ERROR_CONTEXT_IS_DESTROYED : CUDA_SUCCESS;
   contexts_.for_each_live([&](CUcontext handle) {
@@ -88,6 +93,7 @@ Status CudaDriverUpstream::wait_for_all_work(alloc::ContextId context) noexcept 
 }
 
 Result<alloc::MemoryInfo> CudaDriverUpstream::memory_info(alloc::ContextId context) noexcept {
+  const hook::ReentryGuard guard;
   std::size_t free = 0;
   std::size_t total = 0;
   const Status status =

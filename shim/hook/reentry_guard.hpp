@@ -11,6 +11,7 @@ struct ThreadState {
 // initial-exec: the only model that never allocates on first use, which a hook of dlsym could not survive.
 inline constinit thread_local ThreadState thread_state __attribute__((tls_model("initial-exec"))){};
 
+// Every hook takes one, and so does every call of ours into a driver (the service thread comes through no hook).
 // Holds the depth up while it lives; `is_reentrant()` says that somebody outside already did.
 class ReentryGuard {
  public:
