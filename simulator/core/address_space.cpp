@@ -66,7 +66,8 @@ std::optional<Address> AddressSpace::take_from(Chunk& chunk, std::uint64_t room)
     const auto [start, length] = *range;
     if (length < room) continue;
     auto node = chunk.free_ranges.extract(range);
-    if (length > room) {
+    // g++ 12 can't see at -O2 that a node extracted by its place is there (-Wnull-dereference).
+    if (length > room && !node.empty()) {
       node.key() = start + room;
       node.mapped() = length - room;
       chunk.free_ranges.insert(std::move(node));
