@@ -1,0 +1,141 @@
+// How look-ups are answered, and how the real functions are found.
+#include <dlfcn.h>
+#include <gtest/gtest.h>
+
+#include <array>
+#include <string>
+#include <thread>
+
+#include "shim/hook/hooked_symbol.hpp"
+#include "shim/hook/own_object.hpp"
+#include "shim/hook/real_dlsym.hpp"
+#include "shim/hook/real_symbol.hpp"
+#include "shim/hook/reentry_guard.hpp"
+#include "shim/hook/symbol_lookup.hpp"
+
+namespace {
+
+void* answer_with_the_same(std::size_t, void* real) noexcept { return real; }
+
+constexpr std::array kSymbols = {
+    tidemark::hook::HookedSymbol{"cuMemAlloc_v2", &answer_with_the_same, 0},
+    tidemark::hook::HookedSymbol{"cuMemFree_v2", &answer_with_the_same, 1},
+    tidemark::hook::HookedSymbol{"dlsym", &answer_with_the_same, 0},
+};
+
+}  // namespace
+
+constinit const std::span<const tidemark::hook::HookedSymbol> tidemark::hook::hooked_symbols{kSymbols};
+
+extern "C" void* tidemark_route_dlsym(void* handle, const char* name) noexcept;
+
+namespace tidemark::hook {
+namespace {
+
+// The library, loaded as ctypes and plug-in hosts do: in nobody's scope but its own.
+class HookProbe : public testing::Test {
+ protected:
+  void SetUp() override {
+    handle_ = dlopen(TIDEMARK_PROBE_LIBRARY, RTLD_NOW | RTLD_LOCAL);
+    ASSERT_NE(handle_, nullptr) << dlerror();
+    one_ = dlsym(handle_, "tidemark_probe_one");
+    ASSERT_NE(one_, nullptr);
+  }
+  void TearDown() override { dlclose(handle_); }
+
+  void* handle_ = nullptr;
+  void* one_ = nullptr;
+};
+
+TEST(HookedSymbols, AreFoundByTheirExactNameOnly) {
+  ASSERT_NE(find_hooked_symbol("cuMemFree_v2"), nullptr);
+  EXPECT_EQ(find_hooked_symbol("cuMemFree_v2")->index, 1u);
+  for (const char* other : {"cuMemFree", "cuMemFree_v22", "cu", "", "cudnnCreate", "zzz", "aaa"}) {
+    EXPECT_EQ(find_hooked_symbol(other), nullptr) << other;
+  }
+  EXPECT_EQ(find_hooked_symbol(nullptr), nullptr);
+}
+
+TEST(DlsymDoor, LeavesEverybodyElseToTheRealOne) {
+  auto* const real = reinterpret_cast<void*>(real_dlsym());
+  void* some_handle = reinterpret_cast<void*>(0x1000);
+
+  EXPECT_EQ(tidemark_route_dlsym(some_handle, "cudnnCreate"), real);
+  EXPECT_EQ(tidemark_route_dlsym(some_handle, nullptr), real);
+  EXPECT_EQ(tidemark_route_dlsym(RTLD_NEXT, "cuMemAlloc_v2"), real);
+  EXPECT_EQ(tidemark_route_dlsym(RTLD_DEFAULT, "cuMemAlloc_v2"), real) << "NULL is RTLD_DEFAULT, not a library (coz#229)";
+  EXPECT_NE(tidemark_route_dlsym(some_handle, "cuMemAlloc_v2"), real);
+}
+
+TEST(RealDlsym, IsGlibcs) {
+  EXPECT_FALSE(is_inside_our_object(reinterpret_cast<void*>(real_dlsym())));
+  EXPECT_EQ(real_dlsym()(RTLD_DEFAULT, "getpid"), dlsym(RTLD_DEFAULT, "getpid"));
+}
+
+TEST(OwnObject, HoldsOurCodeAndDataAndNoOthers) {
+  static int data = 0;
+
+  EXPECT_TRUE(is_inside_our_object(&data));
+  EXPECT_TRUE(is_inside_our_object(reinterpret_cast<void*>(&answer_with_the_same)));
+  EXPECT_FALSE(is_inside_our_object(reinterpret_cast<void*>(real_dlsym())));
+  EXPECT_FALSE(is_inside_our_object(nullptr));
+}
+
+TEST_F(HookProbe, IsFoundByFileNameThoughItIsInNobodysScope) {
+  ASSERT_EQ(dlsym(RTLD_DEFAULT, "tidemark_probe_one"), nullptr);
+  dlerror();
+
+  EXPECT_EQ(find_real_function({.name = "tidemark_probe_one", .library_prefix = "libtidemark_probe"}), one_);
+  EXPECT_EQ(find_real_function({.name = "tidemark_probe_one", .library_prefix = "libanother"}), nullptr);
+  EXPECT_EQ(find_real_function({.name = "tidemark_probe_none", .library_prefix = "libtidemark_probe"}), nullptr);
+  EXPECT_EQ(dlerror(), nullptr) << "a program may ask after its own look-up";
+}
+
+// A wrapper library calls us to reach what lies behind it: its own function would call us again, for ever.
+TEST_F(HookProbe, IsNotTheAnswerToACallFromItself) {
+  EXPECT_EQ(find_real_function({.name = "tidemark_probe_one", .library_prefix = "libtidemark_probe", .caller = one_}),
+            nullptr);
+}
+
+TEST_F(HookProbe, IsWhereItsNeighboursAreLookedFor) {
+  EXPECT_EQ(find_beside(one_, "tidemark_probe_two"), dlsym(handle_, "tidemark_probe_two"));
+  EXPECT_EQ(find_beside(one_, "tidemark_probe_none"), nullptr);
+  EXPECT_EQ(find_beside(nullptr, "tidemark_probe_two"), nullptr);
+  EXPECT_EQ(dlerror(), nullptr);
+}
+
+TEST_F(HookProbe, IsKnownByItsFileName) {
+  EXPECT_TRUE(is_in_library(one_, "libtidemark_probe"));
+  EXPECT_FALSE(is_in_library(one_, "libcuda.so"));
+  EXPECT_FALSE(is_in_library(nullptr, "libcuda.so"));
+}
+
+constinit DriverLibrary<int> probe_library{"libtidemark_probe", -7};
+
+TEST(RealSymbol, AnswersTheDriversCodeForNothingThereAndFindsItLater) {
+  const RealSymbol<int> two{"tidemark_probe_two", probe_library};
+  const RealSymbol<int> none{"tidemark_probe_none", probe_library};
+  ASSERT_EQ(two(), -7) << "no such library is loaded yet";
+
+  void* handle = dlopen(TIDEMARK_PROBE_LIBRARY, RTLD_NOW | RTLD_LOCAL);
+  ASSERT_NE(handle, nullptr);
+
+  EXPECT_EQ(two(), 2);
+  EXPECT_EQ(none(), -7);
+  EXPECT_FALSE(none.exists());
+  dlclose(handle);
+}
+
+TEST(ReentryGuard, KnowsWhetherThisThreadIsInsideAlready) {
+  const ReentryGuard outer;
+  EXPECT_FALSE(outer.is_reentrant());
+  {
+    const ReentryGuard inner;
+    EXPECT_TRUE(inner.is_reentrant());
+  }
+  std::thread{[] { EXPECT_FALSE(ReentryGuard{}.is_reentrant()); }}.join();
+  EXPECT_EQ(thread_state.depth, 1);
+}
+
+}  // namespace
+}  // namespace tidemark::hook
