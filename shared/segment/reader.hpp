@@ -17,6 +17,7 @@
 #include "shared/segment/file_handle.hpp"
 #include "shared/segment/mapping.hpp"
 #include "shared/segment/process_words.hpp"
+#include "shared/segment/section_table.hpp"
 #include "shared/segment/sequence.hpp"
 
 namespace tidemark::segment {
@@ -120,30 +121,19 @@ class SegmentReader {
   void wait_for_bell(std::uint32_t seen, std::chrono::nanoseconds timeout) const noexcept;
 
  private:
-  struct Section {
-    std::uint32_t offset = 0;
-    std::uint32_t stride = 0;
-    std::uint32_t count = 0;
-  };
-  struct Sections {
-    Section identity;
-    Section global;
-    Section device_info;
-    Section devices;
-    Section acks;
-  };
-
   SegmentReader() = default;
+  [[nodiscard]] std::vector<DeviceSnapshot> devices(const ReadBudget& budget) const;
+  [[nodiscard]] bool is_in_our_namespace() const noexcept;
+  [[nodiscard]] std::uint64_t bell_offset() const noexcept;
 
   FileHandle file_;
   std::string path_;
   std::uint64_t st_dev_ = 0;
   std::uint64_t st_ino_ = 0;
-  std::uint32_t total_bytes_ = 0;
   bool has_newer_layout_ = false;
   Sections sections_;
   ProcessIdentity identity_;
-  Mapping bell_page_;  // for futex(2) alone, never dereferenced
+  mutable Mapping bell_mapping_;  // for futex(2) alone, never dereferenced
 };
 
 }  // namespace tidemark::segment

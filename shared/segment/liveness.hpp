@@ -1,0 +1,23 @@
+// Whether a segment's owner lives, and which process it is from here.
+#pragma once
+
+#include <cstdint>
+
+namespace tidemark::segment {
+
+// By the lock that the owner's mapping holds; needs only a descriptor open for reading.
+[[nodiscard]] bool is_locked(int fd) noexcept;
+
+// Holder of the flock on a file, as this process's /proc numbers it; 0 = nobody visible from here.
+[[nodiscard]] std::int64_t flock_holder(std::uint64_t device, std::uint64_t inode);
+
+enum class ProcessSign {
+  Running,
+  Stopped,  // SIGSTOP or a debugger
+  Absent,   // no such process, or another one has the number now
+  Hidden,   // there, but /proc doesn't show it to us
+};
+// `start_ticks` 0: not compared.
+[[nodiscard]] ProcessSign look_at_process(std::int64_t pid, std::uint64_t start_ticks) noexcept;
+
+}  // namespace tidemark::segment

@@ -1,0 +1,38 @@
+// Checks a file's head and section table before anything else in it is looked at.
+#pragma once
+
+#include <cstdint>
+
+#include "shared/base/result.hpp"
+
+namespace tidemark::segment {
+
+// `count` records of `stride` bytes at `offset`; all of it lies within the file, at multiples of 8.
+struct Section {
+  std::uint32_t offset = 0;
+  std::uint32_t stride = 0;
+  std::uint32_t count = 0;
+};
+
+struct Sections {
+  Section identity;
+  Section global;
+  Section device_info;
+  Section devices;
+  Section acks;
+};
+
+struct CheckedHead {
+  std::uint64_t nonce = 0;
+  std::uint32_t features = 0;
+  bool has_newer_layout = false;
+  Sections sections;
+};
+
+// BadFormat or WrongVersion when the file is not a segment that this reader can read. `file_bytes`: by fstat.
+[[nodiscard]] Result<CheckedHead> check_segment(int fd, std::uint64_t file_bytes) noexcept;
+
+// SegmentState of a checked file, now; 0 when it cannot be read any more.
+[[nodiscard]] std::uint32_t read_state(int fd) noexcept;
+
+}  // namespace tidemark::segment
