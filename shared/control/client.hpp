@@ -14,6 +14,8 @@
 #include "shared/base/result.hpp"
 #include "shared/control/layout.hpp"
 #include "shared/segment/file_handle.hpp"
+#include "shared/segment/mapping.hpp"
+#include "shared/segment/process_words.hpp"
 #include "shared/segment/reader.hpp"
 
 namespace tidemark::control {
@@ -63,11 +65,20 @@ class ControlClient {
   [[nodiscard]] std::uint32_t slot() const noexcept { return slot_; }
 
  private:
-  ControlClient(const segment::SegmentReader& reader, segment::FileHandle file, std::uint32_t slot) noexcept;
+  struct Waited {
+    segment::Acknowledgement ack;  // status None: it did not come
+    bool is_alive = false;
+  };
+
+  ControlClient(const segment::SegmentReader& reader, segment::FileHandle file, segment::Mapping bell_page,
+                std::uint32_t slot) noexcept;
   Status write_request(RequestRecord record);
+  [[nodiscard]] Waited wait_for(std::uint64_t ticket, std::chrono::nanoseconds timeout) const;
+  [[nodiscard]] Outcome unanswered(std::uint64_t ticket) const;
 
   const segment::SegmentReader* reader_;
   segment::FileHandle file_;
+  segment::Mapping bell_page_;  // for futex(2) alone, never dereferenced
   std::uint32_t slot_;
   std::uint64_t ticket_ = 0;
   Order order_;

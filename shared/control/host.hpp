@@ -72,28 +72,31 @@ class ControlHost {
 
  private:
   struct SlotState {
-    std::uint64_t last_ticket = 0;
-    Request request;  // of last_ticket
+    Request request;  // the last one that was taken; its ticket is the slot's
     segment::AckStatus status = segment::AckStatus::None;
+    std::uint64_t ignored_checksum = 0;  // of what was last counted as ignored, so that it counts once
   };
   struct Tally {
     std::uint64_t done = 0;
     std::uint64_t refused = 0;
     std::uint64_t ignored = 0;
   };
-  class Lock;
+  class Guard;
 
   bool read_image(ControlImage& image) noexcept;
   bool take(std::uint32_t slot, const RequestRecord& record) noexcept;
-  void run(const Request& request) noexcept;
-  void withdraw(const Request& nop, const SlotState& before) noexcept;
-  void answer(const Request& request, const Answer& answer) noexcept;
+  [[nodiscard]] Answer run(const Request& request, std::uint64_t deadline_realtime_ns) noexcept;
+  [[nodiscard]] Answer withdraw(const Request& nop, const SlotState& before) noexcept;
+  void acknowledge(const Request& request, const Answer& answer) noexcept;
+  void close() noexcept;
 
   segment::SegmentWriter& writer_;
   RequestHandler& handler_;
   segment::ControlPolicy policy_;
   std::atomic<bool> open_;
-  std::atomic<std::uint32_t> bell_seen_{0};
+  std::atomic<bool> blind_{false};           // the file could not be read: don't wait for its bell
+  std::atomic<std::uint32_t> bell_seen_{0};  // before the last look at the slots
+  std::atomic<std::uint32_t> wakes_{0};      // what wait() waits for without a control file
   std::atomic<std::uint64_t> last_poll_ns_{0};
   std::atomic_flag lock_;
   std::array<SlotState, kRequestSlots> slots_{};

@@ -1,0 +1,294 @@
+#include "shared/control/client.hpp"
+
+#include <fcntl.h>
+#include <linux/futex.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <climits>
+#include <cstddef>
+#include <ctime>
+#include <span>
+#include <utility>
+
+#include "shared/segment/enumerate.hpp"
+#include "shared/segment/own_identity.hpp"
+#include "shared/segment/record_copy.hpp"
+
+namespace tidemark::control {
+namespace {
+
+using segment::AckStatus;
+using segment::clock_ns;
+
+// How often a waiting viewer looks whether the process still lives.
+constexpr std::chrono::nanoseconds kLookInterval = std::chrono::milliseconds{50};
+
+std::uint64_t slot_offset(std::uint32_t slot) {
+  return offsetof(ControlImage, slots) + std::uint64_t{slot} * sizeof(RequestRecord);
+}
+
+bool write_exactly(int fd, std::span<const std::byte> bytes, std::uint64_t offset) {
+  ssize_t wrote = 0;
+  do {
+    wrote = ::pwrite(fd, bytes.data(), bytes.size(), static_cast<off_t>(offset));
+  } while (wrote < 0 && errno == EINTR);
+  return wrote == static_cast<ssize_t>(bytes.size());
+}
+
+Status check_head(int fd, std::uint64_t nonce) {
+  struct stat info {};
+  ControlHead head;
+  if (::fstat(fd, &info) != 0 || !S_ISREG(info.st_mode) ||
+      !segment::read_exactly(fd, std::as_writable_bytes(std::span{&head, 1}), 0) || head.magic != kControlMagic ||
+      head.nonce != nonce) {
+    return Error{ErrorCode::BadFormat};
+  }
+  if (head.major != kControlMajor) {
+    return Error{ErrorCode::WrongVersion};
+  }
+  const ControlHead expected;
+  if (head.slot_count != expected.slot_count || head.slot_stride != expected.slot_stride ||
+      head.slots_offset != expected.slots_offset) {
+    return Error{ErrorCode::BadFormat};
+  }
+  return {};
+}
+
+// The first slot that no other viewer holds.
+Result<std::uint32_t> claim_slot(int fd) {
+  for (std::uint32_t slot = 0; slot < kRequestSlots; ++slot) {
+    struct flock claim {};
+    claim.l_type = F_WRLCK;
+    claim.l_whence = SEEK_SET;
+    claim.l_start = static_cast<off_t>(kSlotLockOffset + slot);
+    claim.l_len = 1;
+    if (::fcntl(fd, F_OFD_SETLK, &claim) == 0) {
+      return slot;
+    }
+    if (errno != EAGAIN && errno != EACCES) {
+      return segment::system_error(errno);
+    }
+  }
+  return Error{ErrorCode::Timeout};
+}
+
+// Any other value wakes the host; two viewers that ring at once mustn't write the same one, which counting could do.
+std::uint32_t random_bell() {
+  std::uint32_t bell = 0;
+  if (::getrandom(&bell, sizeof bell, GRND_NONBLOCK) != static_cast<ssize_t>(sizeof bell)) {
+    bell = static_cast<std::uint32_t>(clock_ns(CLOCK_MONOTONIC) * 0x9E3779B97F4A7C15 >> 32);
+  }
+  return bell;
+}
+
+OutcomeKind kind_of(AckStatus status) {
+  switch (status) {
+    case AckStatus::Done:
+      return OutcomeKind::Done;
+    case AckStatus::Deferred:
+      return OutcomeKind::Deferred;
+    case AckStatus::Superseded:
+      return OutcomeKind::Timeout;
+    case AckStatus::Refused:
+    case AckStatus::Invalid:
+    case AckStatus::Failed:
+      return OutcomeKind::Refused;
+    default:
+      return OutcomeKind::Indeterminate;
+  }
+}
+
+bool is_final(AckStatus status) {
+  return status != AckStatus::Deferred && kind_of(status) != OutcomeKind::Indeterminate;
+}
+
+Outcome outcome_of(const segment::Acknowledgement& ack) {
+  return {.kind = kind_of(ack.status),
+          .status = ack.status,
+          .detail = std::string{ack.detail.view()},
+          .results = ack.results};
+}
+
+Outcome outcome(OutcomeKind kind, std::string detail) {
+  return {.kind = kind, .status = AckStatus::None, .detail = std::move(detail), .results = {}};
+}
+
+}  // namespace
+
+const char* to_text(OutcomeKind kind) noexcept {
+  switch (kind) {
+    case OutcomeKind::Done:
+      return "done";
+    case OutcomeKind::Deferred:
+      return "deferred";
+    case OutcomeKind::Refused:
+      return "refused";
+    case OutcomeKind::Timeout:
+      return "timeout";
+    case OutcomeKind::Gone:
+      return "gone";
+    case OutcomeKind::Indeterminate:
+      return "indeterminate";
+  }
+  return "?";
+}
+
+Result<ControlClient> ControlClient::open(const segment::SegmentReader& reader) {
+  const Result<std::string> path = segment::find_control_path(reader);
+  if (!path) {
+    return path.error();
+  }
+  // The name of a memfd in /proc is a link by nature; any other link is not ours.
+  const bool is_memfd = !path.value().ends_with(segment::kControlSuffix);
+  segment::FileHandle file{
+      ::open(path.value().c_str(), O_RDWR | O_NONBLOCK | O_CLOEXEC | O_NOCTTY | (is_memfd ? 0 : O_NOFOLLOW))};
+  if (!file) {
+    return errno == ELOOP ? Error{ErrorCode::BadFormat, errno} : segment::system_error(errno);
+  }
+  if (const Status sound = check_head(file.get(), reader.identity().nonce); !sound) {
+    return sound.error();
+  }
+  Result<segment::Mapping> bell_page = segment::Mapping::of(file.get(), segment::MapMode::ReadOnly, kControlBytes);
+  if (!bell_page) {
+    return bell_page.error();
+  }
+  const Result<std::uint32_t> slot = claim_slot(file.get());
+  if (!slot) {
+    return slot.error();
+  }
+  return ControlClient{reader, std::move(file), std::move(bell_page).value(), slot.value()};
+}
+
+ControlClient::ControlClient(const segment::SegmentReader& reader, segment::FileHandle file, segment::Mapping bell_page,
+                             std::uint32_t slot) noexcept
+    : reader_(&reader), file_(std::move(file)), bell_page_(std::move(bell_page)), slot_(slot) {}
+
+Outcome ControlClient::request(const Order& order, std::chrono::nanoseconds timeout) {
+  if (const Status posted = post(order, timeout); !posted) {
+    return reader_->is_owner_alive() ? outcome(OutcomeKind::Timeout, "the request could not be posted")
+                                     : outcome(OutcomeKind::Gone, {});
+  }
+  return wait(timeout);
+}
+
+Status ControlClient::post(const Order& order, std::chrono::nanoseconds deadline) {
+  const bool has_deadline = !order.may_run_later && deadline.count() > 0;
+  RequestRecord record;
+  record.operation = static_cast<std::uint32_t>(order.operation);
+  record.device = order.device;
+  record.arguments = order.arguments;
+  record.deadline_realtime_ns =
+      has_deadline ? clock_ns(CLOCK_REALTIME) + static_cast<std::uint64_t>(deadline.count()) : 0;
+  order_ = order;
+  return write_request(record);
+}
+
+// Gives the record the slot's next ticket, writes it and rings.
+Status ControlClient::write_request(RequestRecord record) {
+  const Result<segment::Acknowledgement> ack = reader_->acknowledgement(slot_);
+  if (!ack) {
+    return ack.error();
+  }
+  RequestRecord former;
+  const bool is_read =
+      segment::read_exactly(file_.get(), std::as_writable_bytes(std::span{&former, 1}), slot_offset(slot_));
+  // What a viewer before us posted may not have been seen yet. Anything implausible is damage: the host's word counts.
+  const std::uint64_t acknowledged = ack.value().ticket;
+  std::uint64_t last = acknowledged;
+  if (is_read && former.checksum == checksum_of(former) && former.ticket > acknowledged &&
+      former.ticket - acknowledged < kMaxTicketJump) {
+    last = former.ticket;
+  }
+  record.ticket = std::max(last, ticket_) + 1;
+  record.client_pid = static_cast<std::uint32_t>(::getpid());
+  record.client_uid = ::getuid();
+  record.checksum = checksum_of(record);
+  const std::uint32_t bell = random_bell();
+  if (!write_exactly(file_.get(), std::as_bytes(std::span{&record, 1}), slot_offset(slot_)) ||
+      !write_exactly(file_.get(), std::as_bytes(std::span{&bell, 1}), offsetof(ControlHead, bell))) {
+    return segment::system_error(errno);
+  }
+  ticket_ = record.ticket;
+  ::syscall(SYS_futex, bell_page_.address() + offsetof(ControlHead, bell), FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
+  return {};
+}
+
+// The last acknowledgement of `ticket` that came in time; ends early with a final one, or with the process.
+ControlClient::Waited ControlClient::wait_for(std::uint64_t ticket, std::chrono::nanoseconds timeout) const {
+  const std::uint64_t end =
+      clock_ns(CLOCK_MONOTONIC) + static_cast<std::uint64_t>(std::max<std::int64_t>(timeout.count(), 0));
+  for (;;) {
+    Waited waited;
+    // In this order: a process that acknowledges and ends in between has been seen alive or has acknowledged.
+    waited.is_alive = reader_->is_owner_alive();
+    const std::uint32_t bell = reader_->ack_bell();
+    if (const auto ack = reader_->acknowledgement(slot_); ack && ack.value().ticket == ticket) {
+      waited.ack = ack.value();
+    }
+    const std::uint64_t now = clock_ns(CLOCK_MONOTONIC);
+    if (is_final(waited.ack.status) || !waited.is_alive || now >= end) {
+      return waited;
+    }
+    const std::chrono::nanoseconds rest{static_cast<std::int64_t>(end - now)};
+    reader_->wait_for_bell(bell, std::min(rest, kLookInterval));
+  }
+}
+
+Outcome ControlClient::wait(std::chrono::nanoseconds timeout) {
+  const Waited waited = wait_for(ticket_, timeout);
+  if (is_final(waited.ack.status)) {
+    return outcome_of(waited.ack);
+  }
+  if (!waited.is_alive) {
+    return outcome(OutcomeKind::Gone, {});
+  }
+  if (waited.ack.status == AckStatus::Deferred) {
+    return outcome_of(waited.ack);
+  }
+  if (order_.may_run_later) {
+    return outcome(OutcomeKind::Deferred, "posted; the process has not looked at it yet");
+  }
+  return cancel();
+}
+
+Outcome ControlClient::cancel(std::chrono::nanoseconds timeout) {
+  const std::uint64_t unwanted = ticket_;
+  RequestRecord nop;
+  nop.operation = static_cast<std::uint32_t>(Operation::Nop);
+  nop.arguments[0] = unwanted;
+  if (const Status posted = write_request(nop); !posted) {
+    return unanswered(unwanted);
+  }
+  const Waited waited = wait_for(ticket_, timeout);
+  if (waited.ack.status == AckStatus::Superseded) {
+    return outcome(OutcomeKind::Timeout, "not begun in time, and withdrawn");
+  }
+  if (waited.ack.status == AckStatus::Done) {
+    // Too late to withdraw: the host says what became of it.
+    segment::Acknowledgement former;
+    former.status = static_cast<AckStatus>(waited.ack.results[0]);
+    return outcome_of(former);
+  }
+  return unanswered(unwanted);
+}
+
+Outcome ControlClient::unanswered(std::uint64_t ticket) const {
+  const Waited last = wait_for(ticket, std::chrono::nanoseconds{0});
+  if (is_final(last.ack.status)) {
+    return outcome_of(last.ack);
+  }
+  if (!last.is_alive) {
+    return outcome(OutcomeKind::Gone, {});
+  }
+  const char* begun = last.ack.status == AckStatus::Running ? "begun, not finished" : "withdrawn, unless it had begun";
+  return outcome(OutcomeKind::Indeterminate, reader_->state() == segment::ProcessState::Stopped
+                                                 ? std::string{"the process is stopped; "} + begun
+                                                 : std::string{"the process does not answer; "} + begun);
+}
+
+}  // namespace tidemark::control
