@@ -1,3 +1,4 @@
+// Initialisation, devices, and what concerns a whole device.
 #include <algorithm>
 #include <cstring>
 

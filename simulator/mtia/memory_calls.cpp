@@ -1,3 +1,4 @@
+// Allocation, copies and fills.
 #include <cinttypes>
 #include <optional>
 

@@ -1,3 +1,4 @@
+// Streams, host functions and events.
 #include "simulator/mtia/driver.hpp"
 
 using sim::CallScope;

@@ -1,4 +1,4 @@
-#include "device.hpp"
+#include "simulator/samples/mtia_train/device.hpp"
 
 #include <algorithm>
 #include <stdexcept>

@@ -10,9 +10,9 @@
 #include <thread>
 #include <vector>
 
-#include "device.hpp"
-#include "model.hpp"
-#include "options.hpp"
+#include "simulator/samples/mtia_train/device.hpp"
+#include "simulator/samples/mtia_train/model.hpp"
+#include "simulator/samples/mtia_train/options.hpp"
 
 namespace train {
 namespace {

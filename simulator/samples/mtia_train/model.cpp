@@ -1,4 +1,4 @@
-#include "model.hpp"
+#include "simulator/samples/mtia_train/model.hpp"
 
 #include <algorithm>
 #include <array>

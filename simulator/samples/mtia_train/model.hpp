@@ -5,7 +5,7 @@
 #include <random>
 #include <vector>
 
-#include "device.hpp"
+#include "simulator/samples/mtia_train/device.hpp"
 
 namespace train {
 

@@ -1,4 +1,4 @@
-#include "options.hpp"
+#include "simulator/samples/mtia_train/options.hpp"
 
 #include <cstdlib>
 #include <stdexcept>
