@@ -133,9 +133,10 @@ std::optional<std::vector<FailRule>> parse_fail_rules(std::string_view text) {
   }
 }
 
-Knobs read_knobs(std::string_view prefix, std::string_view memory_word) {
+Knobs read_knobs(std::string_view prefix, std::string_view memory_word, std::initializer_list<std::string_view> more) {
   Knobs knobs;
   Reader reader{prefix};
+  for (const std::string_view word : more) reader.read(word, "", [](std::string_view) { return true; });
   std::uint64_t devices = static_cast<std::uint64_t>(knobs.devices);
   reader.read_count("DEVICES", "a number from 0 to 64", kMostDevices, devices);
   knobs.devices = static_cast<int>(devices);

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -30,8 +31,9 @@ struct Knobs {
   std::string shared{};  // NAME; empty: capacity is this process's own
 };
 
-// `prefix`: "MTIA", "CUDA"; `memory_word`: "DRAM", "MEMORY".
-Knobs read_knobs(std::string_view prefix, std::string_view memory_word);
+// `prefix`: "MTIA", "CUDA"; `memory_word`: "DRAM", "MEMORY"; `more`: words of settings that the driver reads itself.
+Knobs read_knobs(std::string_view prefix, std::string_view memory_word,
+                 std::initializer_list<std::string_view> more = {});
 
 // `512`, `64K` = `64KiB`, `1.5GiB`, `8G` (= GiB), `8GB` (= 10^9). Nothing for anything else, or what doesn't fit 63
 // bits.

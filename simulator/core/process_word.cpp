@@ -1,3 +1,4 @@
+// The state word in a page that a forked child finds empty.
 #include <pthread.h>
 #include <sys/mman.h>
 

@@ -91,6 +91,18 @@ Status Scheduler::record(EventId event_id, StreamId stream_id) {
   return Status::Ok;
 }
 
+Status Scheduler::record_context(EventId event_id) {
+  const std::lock_guard lock{mutex_};
+  const auto event = find(event_id);
+  if (event == nullptr) return Status::InvalidHandle;
+  // A stream of its own, which nobody else can name, so that no other work waits for the marker.
+  auto stream = std::make_shared<Stream>();
+  stream->context = event->context;
+  stream->kind = StreamKind::NonBlocking;
+  event->recorded = enqueue(stream, Marker{}, pending_of(event->context));
+  return Status::Ok;
+}
+
 std::shared_ptr<Scheduler::Piece> Scheduler::enqueue(const std::shared_ptr<Stream>& stream, Work work,
                                                      Pieces waits_for) {
   const auto implicit = implicit_waits(*stream);

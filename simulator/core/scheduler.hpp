@@ -98,6 +98,8 @@ class Scheduler {
   [[nodiscard]] bool has_event(EventId event) const;
   // Stream and event must be of the same context, as in CUDA: InvalidHandle otherwise.
   Status record(EventId event, StreamId stream);
+  // The event stands for all work of its context so far, whatever the stream.
+  Status record_context(EventId event);
   // Ok for an event never recorded.
   Status query_event(EventId event);
   Status synchronize_event(EventId event);

@@ -1,3 +1,4 @@
+// The scheduler's contexts, streams and events: making, finding, destroying.
 #include <algorithm>
 
 #include "simulator/core/host_thread.hpp"

@@ -3,7 +3,7 @@
 namespace sim {
 namespace {
 
-constexpr Ticks kTransferTicks = 8;
+constexpr Ticks kTransferTicks = 64;
 constexpr std::uint64_t kBytesPerTick = std::uint64_t{16} << 20;
 
 Ticks duration(const Copy& copy) { return kTransferTicks + copy.width * copy.height / kBytesPerTick; }

@@ -51,7 +51,7 @@ struct Marker {};
 
 using Work = std::variant<Copy, Fill, HostFunction, Kernel, Marker>;
 
-// Copies and fills take 8 ticks and one more for each 16 MiB; host functions and markers none.
+// Copies and fills take 64 ticks and one more for each 16 MiB; host functions and markers none.
 [[nodiscard]] Ticks duration_of(const Work& work);
 
 }  // namespace sim
