@@ -1,0 +1,201 @@
+#include "viewer/arguments.hpp"
+
+#include "viewer/exit_code.hpp"
+#include "viewer/nearest.hpp"
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
+#include <array>
+
+namespace tidemark::viewer {
+namespace {
+
+constexpr std::array kCommonOptions{
+    OptionSpec{"--dir", "", Takes::Value, "DIR", "look for segments in DIR too (repeatable; besides TIDEMARK_DIR)"},
+    OptionSpec{"--quiet", "-q", Takes::Nothing, "", "no messages on stderr but errors"},
+    OptionSpec{"--help", "-h", Takes::Nothing, "", "this text"},
+};
+
+std::vector<OptionSpec> all_options(const CommandSyntax& command) {
+  std::vector<OptionSpec> options(command.options.begin(), command.options.end());
+  for (const OptionSpec& common : kCommonOptions) {
+    // A command may give a common option its own meaning: `run --dir` says where the program's segment goes.
+    const bool own = std::any_of(command.options.begin(), command.options.end(),
+                                 [&](const OptionSpec& option) { return option.name == common.name; });
+    if (!own) {
+      options.push_back(common);
+    }
+  }
+  return options;
+}
+
+const OptionSpec* find_option(std::span<const OptionSpec> options, std::string_view word) {
+  for (const OptionSpec& option : options) {
+    if (word == option.name || (!option.short_name.empty() && word == option.short_name)) {
+      return &option;
+    }
+  }
+  return nullptr;
+}
+
+bool looks_like_option(std::string_view word) { return word.size() > 1 && word.starts_with('-'); }
+
+[[noreturn]] void fail(const CommandSyntax& command, const std::string& what) {
+  throw Failure(ExitCode::Usage, fmt::format("{}: {}; see 'tidemark {} --help'", command.name, what, command.name));
+}
+
+[[noreturn]] void fail_unknown(const CommandSyntax& command, std::span<const OptionSpec> options,
+                               std::string_view word) {
+  const std::string_view typed = word.substr(0, word.find('='));
+  std::vector<std::string_view> names;
+  for (const OptionSpec& option : options) {
+    names.push_back(option.name);
+  }
+  const std::string_view near = nearest(typed, names);
+  if (!near.empty()) {
+    fail(command, fmt::format("no option '{}'; did you mean '{}'?", typed, near));
+  }
+  fail(command, fmt::format("no option '{}' in this version; there are {}", typed, fmt::join(names, " ")));
+}
+
+void check_operands(const CommandSyntax& command, const std::vector<std::string>& operands) {
+  switch (command.takes) {
+    case Operands::None:
+      if (!operands.empty()) {
+        fail(command, fmt::format("takes no '{}'", operands.front()));
+      }
+      break;
+    case Operands::One:
+      if (operands.size() != 1) {
+        fail(command, operands.empty() ? fmt::format("needs a {}", command.operands)
+                                       : fmt::format("takes one {}, not {}", command.operands, operands.size()));
+      }
+      break;
+    case Operands::Any:
+    case Operands::Program:
+      break;
+  }
+}
+
+}  // namespace
+
+std::span<const OptionSpec> common_options() { return kCommonOptions; }
+
+std::optional<std::string> Arguments::value(std::string_view option) const {
+  const auto found = values_.find(option);
+  return found == values_.end() || found->second.empty() ? std::nullopt : std::optional{found->second.back()};
+}
+
+std::vector<std::string> Arguments::values(std::string_view option) const {
+  const auto found = values_.find(option);
+  return found == values_.end() ? std::vector<std::string>{} : found->second;
+}
+
+SplitWords split_words(std::span<const std::string> words, std::span<const OptionSpec> options, bool stop_at_operand) {
+  SplitWords split;
+  std::size_t i = 0;
+  for (; i < words.size(); ++i) {
+    if (words[i] == "--") {
+      split.dashes = true;
+      break;
+    }
+    if (!looks_like_option(words[i])) {
+      if (stop_at_operand) {
+        break;
+      }
+      split.ours.push_back(words[i]);
+      continue;
+    }
+    split.ours.push_back(words[i]);
+    const OptionSpec* option = find_option(options, words[i]);
+    if (option != nullptr && option->takes == Takes::Value && i + 1 < words.size()) {
+      split.ours.push_back(words[++i]);  // even "--": `--label --` is a label
+    }
+  }
+  const std::size_t rest = i + (split.dashes ? 1 : 0);
+  split.rest.assign(words.begin() + static_cast<std::ptrdiff_t>(rest), words.end());
+  return split;
+}
+
+Arguments parse_arguments(const CommandSyntax& command, std::span<const std::string> words) {
+  const std::vector<OptionSpec> options = all_options(command);
+  SplitWords split = split_words(words, options, command.takes == Operands::Program);
+
+  CLI::App app;
+  app.set_help_flag();
+  app.allow_extras();  // unknown options are explained below, operands checked by hand
+  std::vector<std::pair<const OptionSpec*, CLI::Option*>> declared;
+  for (const OptionSpec& option : options) {
+    std::string names{option.name};
+    if (!option.short_name.empty()) {
+      names = fmt::format("{},{}", option.short_name, option.name);
+    }
+    if (option.takes == Takes::Nothing) {
+      declared.emplace_back(&option, app.add_flag(names));
+    } else {
+      CLI::Option* added = app.add_option(names);  // nothing is stored: results() has the words as typed
+      added->type_name(std::string{option.value_name})->type_size(1)->allow_extra_args(false);
+      added->expected(option.takes == Takes::Value ? 1 : 0, 1)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+      declared.emplace_back(&option, added);
+    }
+  }
+  try {
+    // CLI11 takes the words last one first.
+    app.parse(std::vector<std::string>{split.ours.rbegin(), split.ours.rend()});
+  } catch (const CLI::ParseError& error) {
+    fail(command, error.what());
+  }
+  Arguments arguments;
+  for (const auto& [spec, option] : declared) {
+    if (option->count() == 0) {
+      continue;
+    }
+    auto& stored = arguments.values_[std::string{spec->name}];
+    if (spec->takes != Takes::Nothing) {
+      stored = option->results();
+      std::erase_if(stored,
+                    [&](const std::string& value) { return value.empty() && spec->takes == Takes::OptionalValue; });
+    }
+  }
+  for (std::string& word : app.remaining()) {
+    if (looks_like_option(word)) {
+      fail_unknown(command, options, word);
+    }
+    arguments.operands_.push_back(std::move(word));
+  }
+  arguments.operands_.insert(arguments.operands_.end(), split.rest.begin(), split.rest.end());
+  if (!arguments.has("--help")) {
+    check_operands(command, arguments.operands_);
+  }
+  return arguments;
+}
+
+std::string help_text(const CommandSyntax& command) {
+  std::string text = fmt::format("usage: tidemark {} [options]{}{}\n\n{}\n", command.name,
+                                 command.operands.empty() ? "" : " ", command.operands, command.summary);
+  if (!command.examples.empty()) {
+    text += fmt::format("\nexamples:\n{}", command.examples);
+  }
+  text += "\noptions:\n";
+  for (const OptionSpec& option : all_options(command)) {
+    std::string left =
+        option.short_name.empty() ? std::string{option.name} : fmt::format("{}, {}", option.short_name, option.name);
+    switch (option.takes) {
+      case Takes::Nothing:
+        break;
+      case Takes::Value:
+        left += fmt::format(" {}", option.value_name);
+        break;
+      case Takes::OptionalValue:
+        left += fmt::format("[={}]", option.value_name);
+        break;
+    }
+    text += left.size() > 26 ? fmt::format("  {}\n  {:<26}  {}\n", left, "", option.help)
+                             : fmt::format("  {:<26}  {}\n", left, option.help);
+  }
+  return text;
+}
+
+}  // namespace tidemark::viewer

@@ -1,0 +1,106 @@
+// The entry of `tidemark`: finds the command, lets it run, turns what went wrong into one line and an exit code.
+#include "viewer/commands/commands.hpp"
+
+#include "shared/segment/names.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <clocale>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+namespace tidemark::viewer {
+namespace {
+
+// Common options may stand before the command, too: `tidemark --dir D ps`. They are handed on to it.
+struct CommandLine {
+  std::string command;
+  std::vector<std::string> words;
+};
+
+CommandLine find_command_word(const std::vector<std::string>& words) {
+  const SplitWords split = split_words(words, common_options(), true);
+  CommandLine line;
+  line.words = split.ours;
+  if (!split.rest.empty()) {
+    line.command = split.rest.front();
+    line.words.insert(line.words.end(), split.rest.begin() + 1, split.rest.end());
+  }
+  return line;
+}
+
+bool is_on_terminal() { return isatty(STDIN_FILENO) == 1 && isatty(STDOUT_FILENO) == 1; }
+
+std::vector<std::filesystem::path> segment_directories(const Arguments& arguments) {
+  std::vector<std::filesystem::path> directories{segment::configured_directory()};
+  for (const std::string& more : arguments.values("--dir")) {
+    if (std::error_code ignored; !std::filesystem::is_directory(more, ignored)) {
+      throw Failure(ExitCode::Usage, fmt::format("--dir '{}' is not a directory", more));
+    }
+    directories.emplace_back(more);
+  }
+  return directories;
+}
+
+ExitCode run(const std::vector<std::string>& words) {
+  if (!words.empty() && (words[0] == "--version" || words[0] == "-V")) {
+    fmt::print("tidemark {}\n", TIDEMARK_VERSION);
+    return ExitCode::Done;
+  }
+  if (!words.empty() && (words[0] == "--help" || words[0] == "-h")) {
+    fmt::print("{}", overview());
+    return ExitCode::Done;
+  }
+  CommandLine line = find_command_word(words);
+  if (line.command.empty()) {
+    line.command = is_on_terminal() ? "top" : "ps";
+  }
+  const Command* command = find_command(line.command);
+  if (command == nullptr) {
+    fail_unknown_command(line.command);
+  }
+  const Arguments arguments = parse_arguments(command->syntax, line.words);
+  if (arguments.has("--help")) {
+    fmt::print("{}", help_text(command->syntax));
+    return ExitCode::Done;
+  }
+  Context context{.messages = Messages{arguments.has("--quiet")}, .directories = {}};
+  if (command->syntax.takes != Operands::Program) {
+    context.directories = segment_directories(arguments);
+    // `tidemark ps | head -1` ends quietly. Not before `run`: a program inherits what its parent had ignored.
+    std::signal(SIGPIPE, SIG_DFL);
+  }
+  return command->run(arguments, context);
+}
+
+// Output that went nowhere (disk full, closed pipe) is a failure, not a success.
+ExitCode flush(ExitCode code) {
+  if (std::fflush(stdout) != 0 && code == ExitCode::Done) {
+    warn("cannot write the output");
+    return ExitCode::Failed;
+  }
+  return code;
+}
+
+}  // namespace
+}  // namespace tidemark::viewer
+
+int main(int argc, char** argv) {
+  using namespace tidemark::viewer;
+  // Characters only: a decimal comma would break every number that a script reads.
+  std::setlocale(LC_CTYPE, "");
+  try {
+    return static_cast<int>(flush(run({argv + std::min(argc, 1), argv + argc})));
+  } catch (const Failure& failure) {
+    warn(failure.what());
+    return static_cast<int>(failure.code());
+  } catch (const std::exception& error) {
+    warn(error.what());
+    return static_cast<int>(ExitCode::Failed);
+  }
+}

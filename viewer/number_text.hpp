@@ -1,0 +1,18 @@
+// Whole numbers and moments for people.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace tidemark::viewer {
+
+// "1,234,567", "-512".
+[[nodiscard]] std::string grouped(std::int64_t value);
+
+// "14:03:12" within a day of `now_ns`, else "2026-11-28 14:03:12"; local time. Both are CLOCK_REALTIME.
+[[nodiscard]] std::string clock_text(std::uint64_t time_ns, std::uint64_t now_ns);
+
+// "850 ns", "12.3 us", "4.56 ms", "7.8 s".
+[[nodiscard]] std::string time_text(std::uint64_t ns);
+
+}  // namespace tidemark::viewer
