@@ -1,0 +1,64 @@
+// tidemark gc: removes what dead processes left.
+#include "viewer/commands/commands.hpp"
+#include "viewer/duration_text.hpp"
+#include "viewer/size_text.hpp"
+
+#include "shared/segment/enumerate.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <limits>
+
+namespace tidemark::viewer {
+namespace {
+
+constexpr std::array kOptions{
+    OptionSpec{"--older-than", "", Takes::Value, "DUR", "only segments whose process died that long ago: 10m, 24h, 7d"},
+    OptionSpec{"--dry-run", "-n", Takes::Nothing, "", "say what would be removed, and remove nothing"},
+};
+
+ExitCode run(const Arguments& arguments, const Context& context) {
+  segment::GcOptions options{.keep_for = std::chrono::seconds{0},
+                             .keep_at_most = std::numeric_limits<std::size_t>::max(),
+                             .dry_run = arguments.has("--dry-run")};
+  if (const auto text = arguments.value("--older-than")) {
+    const auto age = parse_duration(*text);
+    if (!age) {
+      throw Failure(ExitCode::Usage, fmt::format("gc: --older-than '{}'; allowed: {}", *text, kDurationForms));
+    }
+    options.keep_for = std::chrono::ceil<std::chrono::seconds>(*age);
+  }
+  std::vector<std::string> directories;
+  for (const std::filesystem::path& directory : context.directories) {
+    directories.push_back(directory.string());
+  }
+  const segment::GcResult result = segment::collect_garbage(directories, options);
+  std::uint64_t bytes = 0;
+  for (const segment::RemovedSegment& removed : result.removed) {
+    fmt::print("{} {} ({})\n", options.dry_run ? "would remove" : "removed", removed.path, size_words(removed.bytes));
+    bytes += removed.bytes;
+  }
+  for (const segment::SkippedFile& failed : result.failed) {
+    warn(fmt::format("{}: {}; it stays", failed.path, failed.reason));
+  }
+  const std::string kept = result.kept == 0 ? "" : fmt::format(", {} dead but younger than that kept", result.kept);
+  context.messages.note(fmt::format("{} of dead processes {}, {}{}", result.removed.size(),
+                                    options.dry_run ? "would be removed" : "removed", size_words(bytes), kept));
+  return result.failed.empty() ? ExitCode::Done : ExitCode::Failed;
+}
+
+}  // namespace
+
+Command gc_command() {
+  return {.syntax = {.name = "gc",
+                     .operands = "",
+                     .takes = Operands::None,
+                     .summary = "Removes the segments of dead processes.",
+                     .examples = "  tidemark gc --dry-run\n"
+                                 "  tidemark gc --older-than 24h\n",
+                     .options = kOptions},
+          .run = run};
+}
+
+}  // namespace tidemark::viewer

@@ -1,0 +1,180 @@
+#include "viewer/model/target.hpp"
+
+#include "viewer/exit_code.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <numeric>
+
+namespace tidemark::viewer {
+namespace {
+
+constexpr std::size_t kShortestUuid = 4;  // fewer digits would be taken for an ordinal
+
+std::string lower(std::string_view text) {
+  std::string result{text};
+  for (char& c : result) {
+    c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  }
+  return result;
+}
+
+bool are_digits(std::string_view text) {
+  return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
+}
+
+bool are_hex_digits(std::string_view text) {
+  return !text.empty() && text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+}
+
+bool is_named(const ProcessView& process, std::string_view target) {
+  const auto& identity = process.snapshot.identity;
+  return target == fmt::format("{}", process.pid()) || lower(target) == identity.id ||
+         (!identity.label.empty() && target == identity.label);
+}
+
+std::string bare_uuid(std::string_view text) {
+  std::string bare = lower(text);
+  for (const std::string_view prefix : {"gpu-", "mtia-"}) {
+    if (bare.starts_with(prefix)) {
+      bare.erase(0, prefix.size());
+    }
+  }
+  std::erase(bare, '-');
+  return bare;
+}
+
+std::string device_list(const ProcessView& process) {
+  std::vector<std::string> names;
+  for (const DeviceView& device : process.devices) {
+    names.push_back(device.name);
+  }
+  return names.empty() ? "none yet" : fmt::format("{}", fmt::join(names, ", "));
+}
+
+bool is_one_backend(const ProcessView& process) {
+  return std::all_of(process.devices.begin(), process.devices.end(), [&](const DeviceView& device) {
+    return device.snapshot.info.backend == process.devices.front().snapshot.info.backend;
+  });
+}
+
+// Is this a form of a device at all? Decides between "usage" and "not found".
+bool is_device_form(std::string_view device) {
+  for (const std::string_view backend : {"cuda:", "mtia:"}) {
+    if (device.starts_with(backend)) {
+      return are_digits(device.substr(backend.size()));
+    }
+  }
+  const std::string bare = bare_uuid(device);
+  return are_digits(device) || (bare.size() >= kShortestUuid && are_hex_digits(bare));
+}
+
+bool is_device(const DeviceView& device, std::string_view wanted, bool one_backend) {
+  if (device.name == wanted) {
+    return true;
+  }
+  if (are_digits(wanted) && wanted.size() < kShortestUuid) {
+    return one_backend && wanted == fmt::format("{}", device.snapshot.info.ordinal);
+  }
+  const std::string bare = bare_uuid(wanted);
+  return bare.size() >= kShortestUuid && are_hex_digits(bare) && bare_uuid(device.uuid).starts_with(bare);
+}
+
+// A target that no readable segment has: somebody else's, a file we cannot use, or none at all.
+[[noreturn]] void fail_not_among_readable(const View& view, std::string_view target) {
+  const auto is_named_so = [&](std::uint64_t pid, const std::string& id) {
+    return target == fmt::format("{}", pid) || (!id.empty() && lower(target) == id);
+  };
+  for (const HiddenProcess& hidden : view.hidden) {
+    if (is_named_so(hidden.pid, hidden.id)) {
+      throw Failure(ExitCode::PermissionDenied,
+                    fmt::format("process {} belongs to user {} and is not readable; ask them for TIDEMARK_ACCESS=all, "
+                                "or look as root",
+                                hidden.pid, hidden.uid));
+    }
+  }
+  for (const SkippedSegment& skipped : view.skipped) {
+    if (is_named_so(skipped.pid, skipped.id)) {
+      throw Failure(skipped.wrong_layout ? ExitCode::WrongLayout : ExitCode::Failed,
+                    fmt::format("{}: {}{}", skipped.path, skipped.reason,
+                                skipped.wrong_layout ? "; use the tidemark that came with its library" : ""));
+    }
+  }
+  throw Failure(ExitCode::NotFound,
+                fmt::format("no process '{}' (a pid, an id or a label); 'tidemark ps' lists what there is", target));
+}
+
+}  // namespace
+
+std::string describe(const ProcessView& process) {
+  return fmt::format("{} ({}, {}) {}", process.pid(), process.id(), to_text(process.snapshot.state), process.title());
+}
+
+void keep_only(View& view, const std::vector<std::string>& targets) {
+  std::erase_if(view.processes, [&](const ProcessView& process) {
+    return std::none_of(targets.begin(), targets.end(),
+                        [&](const std::string& target) { return is_named(process, target); });
+  });
+  view.hidden.clear();
+}
+
+std::size_t resolve_target(const View& view, std::string_view target) {
+  std::vector<std::size_t> alive;
+  std::vector<std::size_t> dead;
+  for (std::size_t i = 0; i < view.processes.size(); ++i) {
+    if (is_named(view.processes[i], target)) {
+      (view.processes[i].is_alive() ? alive : dead).push_back(i);
+    }
+  }
+  const std::vector<std::size_t>& found = alive.empty() ? dead : alive;
+  if (found.size() == 1) {
+    return found.front();
+  }
+  if (found.size() > 1) {
+    std::vector<std::string> names;
+    for (const std::size_t i : found) {
+      names.push_back(describe(view.processes[i]));
+    }
+    throw Failure(ExitCode::Usage,
+                  fmt::format("'{}' could be any of: {}; name one by its id", target, fmt::join(names, "; ")));
+  }
+  fail_not_among_readable(view, target);
+}
+
+std::vector<std::size_t> resolve_devices(const ProcessView& process, std::string_view device) {
+  std::vector<std::size_t> found;
+  if (device == "all") {
+    found.resize(process.devices.size());
+    std::iota(found.begin(), found.end(), std::size_t{0});
+    return found;
+  }
+  if (device.starts_with("gpu:") && are_digits(device.substr(4))) {
+    throw Failure(
+        ExitCode::NotFound,
+        fmt::format("device '{}': the node's numbering is not known here; name it by the process's own number "
+                    "({}) or by its uuid",
+                    device, device_list(process)));
+  }
+  if (!is_device_form(device)) {
+    throw Failure(ExitCode::Usage,
+                  fmt::format("device '{}'; allowed: cuda:N, mtia:N, N, a uuid's beginning, all", device));
+  }
+  const bool one_backend = is_one_backend(process);
+  for (std::size_t i = 0; i < process.devices.size(); ++i) {
+    if (is_device(process.devices[i], device, one_backend)) {
+      found.push_back(i);
+    }
+  }
+  if (found.empty()) {
+    throw Failure(ExitCode::NotFound,
+                  fmt::format("process {} has no device '{}'; it has {}", process.pid(), device, device_list(process)));
+  }
+  if (found.size() > 1) {
+    throw Failure(ExitCode::Usage, fmt::format("device '{}' could be several of {}", device, device_list(process)));
+  }
+  return found;
+}
+
+}  // namespace tidemark::viewer

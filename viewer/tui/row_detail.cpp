@@ -1,0 +1,78 @@
+#include "viewer/tui/row_detail.hpp"
+
+#include "viewer/number_text.hpp"
+#include "viewer/render/ps_text.hpp"
+#include "viewer/size_text.hpp"
+#include "viewer/tui/process_table.hpp"
+
+#include "shared/segment/derive.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace tidemark::viewer {
+namespace {
+
+constexpr int kNameColumns = 11;
+constexpr int kBarAt = kNameColumns + static_cast<int>(kSizeColumns) + 1;
+
+void draw_title(Canvas& canvas, const Row& row, int at) {
+  canvas.fill_row(at, Style::Header);
+  std::string title = fmt::format("{} {}", row.process->pid(), row.process->title());
+  if (row.device != nullptr) {
+    title = fmt::format("{} {} {} {}", row.process->pid(), row.device->name, row.device->snapshot.info.name.view(),
+                        row.process->title());
+  }
+  canvas.put(0, at, title, Style::Header);
+}
+
+void draw_bar_line(Canvas& canvas, int at, std::string_view name, std::uint64_t bytes, std::uint64_t whole,
+                   std::string_view remark) {
+  canvas.put(0, at, name);
+  canvas.put(kNameColumns, at, size_column(bytes));
+  const int room = canvas.size().columns - kBarAt - (remark.empty() ? 0 : static_cast<int>(remark.size()) + 1);
+  const bool fits = room >= 8;
+  const int width = std::min(fits ? room : canvas.size().columns - kBarAt, 60);
+  canvas.put_bar(kBarAt, at, width, bytes, whole, load_style(bytes, whole));
+  if (fits && !remark.empty()) {
+    canvas.put(kBarAt + width + 1, at, remark, Style::Dim);
+  }
+}
+
+std::string count(std::int64_t value) { return grouped(value); }
+
+}  // namespace
+
+void draw_row_detail(Canvas& canvas, const Row& row, std::uint64_t now_ns, int top) {
+  draw_title(canvas, row, top);
+  if (row.device == nullptr) {
+    canvas.put(0, top + 1, "no device yet: nothing allocated", Style::Dim);
+    return;
+  }
+  const DeviceView& device = *row.device;
+  const Figures& figures = device.figures;
+  // Against the limit where there is one: that is what the program can have.
+  const std::uint64_t whole =
+      figures.limit.value_or(figures.capacity.value_or(std::max(figures.reserved_peak, figures.held_peak)));
+  const std::string of = whole == 0 ? "" : fmt::format("of {}{}", size_words(whole), figures.limit ? " (limit)" : "");
+  draw_bar_line(canvas, top + 1, "allocated", figures.allocated, whole, of);
+  draw_bar_line(canvas, top + 2, "peak", figures.allocated_peak, whole,
+                fmt::format("since {}", clock_text(device.peak_since_ns, now_ns)));
+  draw_bar_line(canvas, top + 3, "reserved", figures.reserved, whole, "");
+  const segment::CacheNumbers cache = segment::cache_numbers(device.snapshot.basis);
+  put_items(
+      canvas, 0, top + 4,
+      {fmt::format("hit {} %", percent_text(figures.hit_percent)), fmt::format("hits {}", count(cache.hits)),
+       fmt::format("misses {}", count(cache.misses)), fmt::format("passed through {}", count(cache.passed_through)),
+       fmt::format("driver {}", time_text(static_cast<std::uint64_t>(cache.driver_ns))),
+       fmt::format("free wait {}", time_text(static_cast<std::uint64_t>(cache.free_wait_ns)))});
+  put_items(
+      canvas, 0, top + 5,
+      {fmt::format("cached {}", size_words(figures.cached)), fmt::format("held {}", size_words(figures.held)),
+       fmt::format("ooms {}", figures.ooms), fmt::format("retries {}", figures.retries),
+       fmt::format("mode {}", to_text(row.process->snapshot.globals.mode)), fmt::format("id {}", row.process->id())},
+      figures.ooms > 0 ? Style::Alarm : Style::Normal);
+}
+
+}  // namespace tidemark::viewer

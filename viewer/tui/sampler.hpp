@@ -1,0 +1,67 @@
+// Looks at the machine in a thread of its own, so that keys never wait for a slow look; also does what keys ask for, so
+// that the next look shows its effect.
+#pragma once
+
+#include "viewer/model/act.hpp"
+#include "viewer/model/view.hpp"
+
+#include <chrono>
+#include <condition_variable>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+
+namespace tidemark::viewer {
+
+// One look; never changed once made.
+struct Sample {
+  View view;
+  std::size_t waiting = 0;  // processes with the library and no allocation yet
+};
+
+class Sampler {
+ public:
+  using Look = std::function<Sample()>;
+  // What an order came to, for the message line.
+  struct Effect {
+    std::string text;
+    bool failed = false;
+  };
+  using Job = std::function<Effect(const View&)>;
+
+  // `on_news` is called in the sampler's thread after each look and each job.
+  Sampler(Look look, std::chrono::milliseconds interval, std::function<void()> on_news);
+  ~Sampler();
+  Sampler(const Sampler&) = delete;
+  Sampler& operator=(const Sampler&) = delete;
+
+  void set_interval(std::chrono::milliseconds interval);
+  // Does `job` on the newest look, then looks again at once. One at a time: a second one replaces one not begun.
+  void order(Job job);
+
+  // The newest look; empty before the first.
+  [[nodiscard]] std::shared_ptr<const Sample> newest() const;
+  // The last job's effect, once.
+  [[nodiscard]] std::optional<Effect> take_effect();
+
+ private:
+  void run();
+  std::optional<Job> wait_for_work(std::unique_lock<std::mutex>& lock);
+
+  Look look_;
+  std::function<void()> on_news_;
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  std::chrono::milliseconds interval_;
+  std::chrono::steady_clock::time_point last_look_;
+  bool stop_ = false;
+  std::optional<Job> job_;
+  std::optional<Effect> effect_;
+  std::shared_ptr<const Sample> sample_;
+  std::thread thread_;
+};
+
+}  // namespace tidemark::viewer
