@@ -1,0 +1,81 @@
+#include "simulator/cuda/driver/driver.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <new>
+
+#include "simulator/core/per_process.hpp"
+
+namespace cuda_sim {
+namespace {
+
+constinit sim::PerProcess<Driver> process_driver;
+
+sim::MachineOptions machine_options(const sim::Knobs& knobs) {
+  return {.devices = knobs.devices,
+          .memory_bytes = knobs.memory_bytes,
+          .clock = knobs.manual_clock ? sim::ClockMode::Manual : sim::ClockMode::Auto,
+          .shared_file = knobs.shared.empty() ? std::string{} : "cuda_sim." + knobs.shared,
+          .product = "CUDA GPU"};
+}
+
+std::vector<int> visible_to_program(const sim::Machine& machine) {
+  const char* list = std::getenv("CUDA_VISIBLE_DEVICES");
+  return visible_devices(list ? std::optional<std::string_view>{list} : std::nullopt, machine);
+}
+
+void leave_shared_capacity() {
+  if (Driver* driver = process_driver.find()) {  // not in a forked child, whose share is not its own
+    driver->machine.leave_shared_capacity();
+  }
+}
+
+}  // namespace
+
+Driver::Driver(const Settings& settings)
+    : kernel_ticks(settings.kernel_ticks),
+      machine(machine_options(settings.knobs)),
+      devices(visible_to_program(machine)),
+      gate(settings.knobs, &machine.scheduler()),
+      contexts(machine, devices),
+      streams(machine),
+      pools(machine, devices) {
+  if (!settings.knobs.shared.empty()) {
+    std::atexit(leave_shared_capacity);
+  }
+}
+
+Driver* Driver::find() {
+  Driver* driver = process_driver.find();
+  return driver && driver->device_count() > 0 ? driver : nullptr;
+}
+
+CUresult Driver::initialise() {
+  if (process_driver.is_forked_child()) {
+    return CUDA_ERROR_NOT_INITIALIZED;
+  }
+  try {
+    const Driver& driver = process_driver.find_or_make([] { return new Driver{read_settings()}; });
+    return driver.device_count() > 0 ? CUDA_SUCCESS : CUDA_ERROR_NO_DEVICE;
+  } catch (const std::bad_alloc&) {
+    return CUDA_ERROR_OUT_OF_MEMORY;
+  }
+}
+
+CUdevice Driver::ordinal_of(int machine_index) const {
+  const auto found = std::find(devices.begin(), devices.end(), machine_index);
+  return found != devices.end() ? static_cast<CUdevice>(found - devices.begin()) : -1;
+}
+
+bool Driver::end_context(Context& context) {
+  captures.forget(context);
+  if (!contexts.end(context)) {
+    return false;
+  }
+  streams.forget(context);
+  host_memory.forget(context);
+  pools.collect();
+  return true;
+}
+
+}  // namespace cuda_sim

@@ -1,0 +1,13 @@
+#include <cstdint>
+#include <memory>
+#include <utility>
+
+#include "simulator/cuda/driver/copies.hpp"
+
+using namespace cuda_sim;
+
+namespace {
+constexpr bool kZeroIsThread = false;
+}
+
+#include "simulator/cuda/driver/streamed_functions.inc"

@@ -1,0 +1,10 @@
+#include "simulator/cuda/runtime/devices.hpp"
+
+using namespace cuda_sim;
+
+namespace {
+constexpr StreamFunctions DriverApi::*kFunctions = &DriverApi::legacy;
+constexpr cuuint64_t kDefaultFlags = CU_GET_PROC_ADDRESS_DEFAULT;
+}  // namespace
+
+#include "simulator/cuda/runtime/streamed_functions.inc"
