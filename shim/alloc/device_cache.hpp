@@ -8,6 +8,7 @@
 // pending, reserved = active + cached, peak >= current, allocations = hits + misses + passed through.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <optional>
 
@@ -15,11 +16,15 @@
 #include "shared/base/device_basis.hpp"
 #include "shared/base/result.hpp"
 #include "shim/alloc/clock.hpp"
+#include "shim/alloc/device_books.hpp"
+#include "shim/alloc/device_lock.hpp"
 #include "shim/alloc/device_types.hpp"
 #include "shim/alloc/out_of_memory.hpp"
 #include "shim/alloc/policy.hpp"
 #include "shim/alloc/segment_map.hpp"
+#include "shim/alloc/size_policy.hpp"
 #include "shim/alloc/stats_sink.hpp"
+#include "shim/alloc/thread_annotations.hpp"
 #include "shim/alloc/upstream.hpp"
 
 namespace tidemark::alloc {
@@ -144,6 +149,93 @@ class DeviceCache {
 
   // Null if all holds, otherwise which rule is broken. Walks everything: for tests and debugging.
   [[nodiscard]] const char* check_invariants() noexcept;
+
+ private:
+  enum class Route { Cached, PassedThrough, Forwarded };
+  // Why a call leaves the short path.
+  enum Attention : std::uint32_t {
+    kParked = 1,      // an empty-cache waits for a call of the program
+    kNotCaching = 2,  // the mode
+    kNoSharing = 4,   // sub-allocation has ended
+    kNotEnrolled = 8  // no place in the segment map: everything is forwarded
+  };
+  struct GivenBack {
+    std::uint64_t bytes = 0;
+    Status status;  // the last failure
+  };
+
+  // --- device_cache_allocate.cpp
+  [[nodiscard]] Result<DevicePtr> allocate_slowly(ContextId context, const Request& request) noexcept
+      TIDEMARK_EXCLUDES(lock_);
+  [[nodiscard]] Route route_of(ContextId context, const Request& request) noexcept TIDEMARK_EXCLUDES(lock_);
+  [[nodiscard]] std::optional<DevicePtr> search(ContextId context, const Request& request) noexcept
+      TIDEMARK_EXCLUDES(lock_);
+  [[nodiscard]] Result<DevicePtr> grow(ContextId context, const Request& request) noexcept TIDEMARK_EXCLUDES(lock_);
+  [[nodiscard]] Result<DevicePtr> pass_through(ContextId context, const Request& request) noexcept
+      TIDEMARK_EXCLUDES(lock_);
+  [[nodiscard]] Result<DevicePtr> pass_through_or_make_room(ContextId context, const Request& request) noexcept
+      TIDEMARK_EXCLUDES(lock_);
+  [[nodiscard]] Result<DevicePtr> climb_out_of_memory(ContextId context, const Request& request, Error error) noexcept
+      TIDEMARK_EXCLUDES(lock_);
+  [[nodiscard]] Result<DevicePtr> fail(ContextId context, const Request& request, Error error) noexcept
+      TIDEMARK_EXCLUDES(lock_);
+  [[nodiscard]] bool commit(std::uint64_t size) noexcept TIDEMARK_EXCLUDES(lock_);
+  [[nodiscard]] bool needs_attention(const Request& request) const noexcept TIDEMARK_REQUIRES(lock_) {
+    return (attention_ & (request.shared ? ~std::uint32_t{0} : ~std::uint32_t{kNoSharing})) != 0;
+  }
+
+  // --- device_cache_reclaim.cpp
+  template <class Choose>
+  GivenBack give_back(Choose&& choose) noexcept TIDEMARK_EXCLUDES(lock_);
+  GivenBack give_back_idle() noexcept TIDEMARK_EXCLUDES(lock_);
+  GivenBack flush() noexcept TIDEMARK_EXCLUDES(lock_);
+  [[nodiscard]] bool wait_for_releases() noexcept TIDEMARK_EXCLUDES(lock_);
+  [[nodiscard]] bool has_something_to_give_back() noexcept TIDEMARK_EXCLUDES(lock_);
+  [[nodiscard]] bool make_room_to_grow(ContextId context, const Request& request) noexcept TIDEMARK_EXCLUDES(lock_);
+  [[nodiscard]] bool collect_garbage(ContextId context) noexcept TIDEMARK_EXCLUDES(lock_);
+  [[nodiscard]] bool give_back_oversize(ContextId context, const Request& request) noexcept TIDEMARK_EXCLUDES(lock_);
+  [[nodiscard]] bool needs_tidying(std::uint64_t now_ns) noexcept TIDEMARK_REQUIRES(lock_);
+  [[nodiscard]] SegmentIndex next_to_tidy(std::uint64_t now_ns) noexcept TIDEMARK_REQUIRES(lock_);
+  void tidy_up(std::uint64_t now_ns) noexcept TIDEMARK_EXCLUDES(lock_);
+
+  // --- device_cache_gate.cpp
+  [[nodiscard]] Status release_passed_through(BlockIndex index) noexcept TIDEMARK_RELEASE(lock_);
+  [[nodiscard]] Status postpone_free(BlockIndex index, ContextId context) noexcept TIDEMARK_RELEASE(lock_);
+  [[nodiscard]] Status finish_without_fence(BlockIndex index, ContextId context, const Status& done) noexcept
+      TIDEMARK_RELEASE(lock_);
+  [[nodiscard]] Result<bool> settle(ContextId context) noexcept TIDEMARK_EXCLUDES(lock_);
+  [[nodiscard]] Status record_fence(ContextId context) noexcept TIDEMARK_EXCLUDES(lock_);
+  [[nodiscard]] Result<bool> poll_fences(ContextId context) noexcept TIDEMARK_EXCLUDES(lock_);
+  [[nodiscard]] Result<bool> wait_for_frees(ContextId context) noexcept TIDEMARK_EXCLUDES(lock_);
+  void drop_stale_fences(ContextId context, std::uint64_t order) noexcept TIDEMARK_EXCLUDES(lock_);
+  void poison(ContextId context) noexcept TIDEMARK_REQUIRES(lock_);
+  void publish_mode() noexcept TIDEMARK_REQUIRES(lock_);
+
+  void publish() noexcept TIDEMARK_REQUIRES(lock_) { books_.stats().publish(sink_); }
+
+  DeviceLock lock_;
+  std::uint32_t attention_ TIDEMARK_GUARDED_BY(lock_) = 0;
+  Upstream& upstream_;
+  StatsSink* const sink_;
+  SegmentMap& map_;
+  const SizePolicy sizes_;
+  const Policy policy_;
+  const Clock clock_;
+  const std::uint64_t max_cached_;
+  const std::uint64_t max_idle_ns_;
+
+  DeviceMode mode_ TIDEMARK_GUARDED_BY(lock_);
+  std::uint64_t limit_ TIDEMARK_GUARDED_BY(lock_);
+  std::uint64_t committed_bytes_ TIDEMARK_GUARDED_BY(lock_) = 0;   // asked of the driver, not booked yet
+  std::uint64_t leaving_bytes_ TIDEMARK_GUARDED_BY(lock_) = 0;     // out of the books, not yet back at the driver
+  std::uint32_t leaving_segments_ TIDEMARK_GUARDED_BY(lock_) = 0;  // of them, those the program doesn't know of
+  std::atomic<std::uint32_t> releases_{0};              // grows with each that has left; changed under the lock
+  bool fences_work_ TIDEMARK_GUARDED_BY(lock_) = true;  // until the backend says Unsupported
+  std::uint64_t parked_tickets_ TIDEMARK_GUARDED_BY(lock_) = 0;
+  std::atomic<std::uint64_t> done_tickets_{0};
+  std::atomic<OutOfMemoryObserver*> observer_{nullptr};
+  unsigned map_bit_ = 0;
+  DeviceBooks books_ TIDEMARK_GUARDED_BY(lock_);
 };
 
 }  // namespace tidemark::alloc

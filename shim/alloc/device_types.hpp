@@ -19,7 +19,8 @@ class DevicePtr {
   std::uint64_t address_ = 0;
 };
 
-// The owner of memory within a device: a CUDA context's id (never re-used, unlike its handle), an MTIA device's generation.
+// The owner of memory within a device: a CUDA context's id (never re-used, unlike its handle), an MTIA device's
+// generation.
 enum class ContextId : std::uint64_t {};
 
 }  // namespace tidemark::alloc

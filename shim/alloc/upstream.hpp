@@ -36,6 +36,11 @@ class Upstream {
   // A real driver free of what allocate() returned. May wait for the device, for seconds.
   virtual Status release(ContextId context, DevicePtr ptr) noexcept = 0;
 
+  // The same for memory that the program already gave up: a helper call, Busy while a capture is open.
+  virtual Status release_idle(ContextId context, DevicePtr ptr) noexcept {
+    return may_make_helper_calls() ? release(context, ptr) : Status{Error{ErrorCode::Busy}};
+  }
+
   // Returns when all work that was submitted to the device before the call is done. Its error is the device's own
   // (sticky) error and is what a native free would have returned.
   virtual Status wait_for_all_work(ContextId context) noexcept = 0;

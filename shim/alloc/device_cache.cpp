@@ -1,0 +1,219 @@
+#include "shim/alloc/device_cache.hpp"
+
+#include <limits>
+
+namespace tidemark::alloc {
+
+namespace {
+
+constexpr std::uint64_t kUnlimited = std::numeric_limits<std::uint64_t>::max();
+
+}  // namespace
+
+DeviceCache::DeviceCache(Upstream& upstream, StatsSink* sink, SegmentMap& segments, const Policy& policy,
+                         Bytes capacity, Clock clock) noexcept
+    : upstream_(upstream),
+      sink_(sink),
+      map_(segments),
+      sizes_(policy),
+      policy_(policy),
+      clock_(clock),
+      max_cached_(policy.max_cached ? policy.max_cached->count() : kUnlimited),
+      max_idle_ns_(policy.max_idle_ns.value_or(kUnlimited)),
+      mode_(policy.mode),
+      limit_(policy.limit ? policy.limit->count() : kUnlimited),
+      books_(sizes_, map_) {
+  if (const std::optional<unsigned> bit = map_.enroll(*this)) {
+    map_bit_ = *bit;
+    books_.set_owner_bit(*bit);
+  } else {
+    attention_ |= kNotEnrolled;
+  }
+  if (mode_ != DeviceMode::Cache) {
+    attention_ |= kNotCaching;
+    books_.keep_no_idle();
+  }
+  DeviceStats& stats = books_.stats();
+  stats.set(BasisWord::mode, static_cast<std::uint64_t>(mode_));
+  stats.set(BasisWord::limit_bytes, policy.limit.value_or(Bytes{0}).count());
+  stats.set(BasisWord::capacity_bytes, capacity.count());
+  // -1 in PyTorch's signed counter is "unlimited".
+  stats.set(BasisWord::max_split_size, policy.max_split_size ? policy.max_split_size->count() : kUnlimited);
+}
+
+DeviceCache::~DeviceCache() {
+  if ((attention_ & kNotEnrolled) == 0) {
+    map_.resign(map_bit_);
+  }
+}
+
+// --- The short paths
+// ---------------------------------------------------------------------------------------------------------------
+
+Result<DevicePtr> DeviceCache::allocate(ContextId context, Bytes requested) noexcept {
+  if (requested.count() >= kAbsurdSize) {
+    Result<DevicePtr> unlikely = upstream_.allocate(context, requested);
+    if (unlikely.ok()) {
+      adopt_pass_through(context, unlikely.value(), requested);
+    }
+    return unlikely;
+  }
+  const Request request = sizes_.classify(requested.count());
+  lock_.lock();
+  if (Heap* const heap = books_.find_heap(context); heap != nullptr) {
+    books_.age(*heap, request.pool);
+    if (!needs_attention(request) && heap->serves()) {
+      if (const BlockIndex block = books_.take(*heap, request); block != 0) {
+        const DevicePtr ptr{books_.block(block).address};
+        publish();
+        lock_.unlock();
+        return ptr;
+      }
+    }
+  }
+  lock_.unlock();
+  return allocate_slowly(context, request);
+}
+
+Status DeviceCache::release(DevicePtr ptr) noexcept {
+  lock_.lock();
+  const BlockIndex index = books_.take_live(ptr);
+  if (index == 0) {
+    const bool inside = books_.is_inside(ptr);
+    lock_.unlock();
+    return Error{inside ? ErrorCode::InvalidValue : ErrorCode::NotOurs};
+  }
+  const Segment& segment = books_.segment_of(index);
+  if (segment.passed_through) {
+    return release_passed_through(index);
+  }
+  const ContextId context = segment.context;
+  books_.begin_free(index);
+  if (policy_.free_mode == FreeMode::Fast) {
+    return postpone_free(index, context);
+  }
+  books_.block(index).in_fence = true;
+  const std::uint64_t order = books_.newest_free();
+  publish();
+  lock_.unlock();
+
+  const std::uint64_t begin_ns = clock_.monotonic_ns();
+  const Status done =
+      upstream_.may_make_helper_calls() ? upstream_.wait_for_all_work(context) : Status{Error{ErrorCode::Busy}};
+  const std::uint64_t end_ns = clock_.monotonic_ns();
+
+  lock_.lock();
+  books_.stats().count(BasisWord::free_wait_ns, end_ns - begin_ns);
+  if (!done.ok() || books_.block(index).state == BlockState::Abandoned) {
+    return finish_without_fence(index, context, done);
+  }
+  books_.block(index).in_fence = false;
+  Heap& heap = books_.heap_of(books_.segment_of(index));
+  books_.finish_free(index, end_ns);
+  if (!heap.gate.empty()) {
+    books_.pass_gate(heap, order, end_ns);  // frees of an earlier capture: this wait covered them
+  }
+  publish();
+  const bool untidy = needs_tidying(end_ns);
+  lock_.unlock();
+  if (untidy) {
+    tidy_up(end_ns);
+  }
+  return {};
+}
+
+// --- Settings and counters
+// -----------------------------------------------------------------------------------------------------------
+
+void DeviceCache::set_limit(std::optional<Bytes> limit) noexcept {
+  const DeviceLockGuard guard(lock_);
+  limit_ = limit ? limit->count() : kUnlimited;
+  books_.stats().set(BasisWord::limit_bytes, limit.value_or(Bytes{0}).count());
+  publish();
+}
+
+void DeviceCache::set_mode(DeviceMode mode) noexcept {
+  const DeviceLockGuard guard(lock_);
+  if (mode <= mode_) {
+    return;
+  }
+  mode_ = mode;
+  attention_ |= kNotCaching;
+  books_.keep_no_idle();
+  publish_mode();
+}
+
+void DeviceCache::publish_mode() noexcept {
+  const DeviceMode mode = books_.is_any_poisoned() ? DeviceMode::PassThrough : mode_;
+  books_.stats().set(BasisWord::mode, static_cast<std::uint64_t>(mode));
+  publish();
+}
+
+void DeviceCache::stop_sub_allocating() noexcept {
+  const DeviceLockGuard guard(lock_);
+  attention_ |= kNoSharing;
+}
+
+void DeviceCache::reset_peaks() noexcept {
+  const std::uint64_t now_ns = clock_.realtime_ns();
+  const DeviceLockGuard guard(lock_);
+  books_.stats().reset_peaks(now_ns);
+  publish();
+}
+
+void DeviceCache::reset_accumulated() noexcept {
+  const std::uint64_t now_ns = clock_.realtime_ns();
+  const DeviceLockGuard guard(lock_);
+  books_.stats().reset_accumulated(now_ns);
+  publish();
+}
+
+void DeviceCache::reset_peak_slot(unsigned slot) noexcept {
+  const DeviceLockGuard guard(lock_);
+  books_.stats().reset_slot(slot);
+}
+
+PeakValues DeviceCache::peak_slot(unsigned slot) noexcept {
+  const DeviceLockGuard guard(lock_);
+  const DeviceStats::Peaks peaks = books_.stats().slot_peaks(slot);
+  return {.allocated = Bytes{peaks.allocated}, .reserved = Bytes{peaks.reserved}, .held = Bytes{peaks.held}};
+}
+
+void DeviceCache::add_other_kinds(Bytes size) noexcept {
+  const DeviceLockGuard guard(lock_);
+  books_.stats().add_other_kinds(size.count());
+  publish();
+}
+
+void DeviceCache::remove_other_kinds(Bytes size) noexcept {
+  const DeviceLockGuard guard(lock_);
+  books_.stats().remove_other_kinds(size.count());
+  publish();
+}
+
+void DeviceCache::set_beat(std::uint32_t beat) noexcept {
+  const DeviceLockGuard guard(lock_);
+  books_.set_beat(beat);
+}
+
+void DeviceCache::publish_all() noexcept {
+  const DeviceLockGuard guard(lock_);
+  books_.stats().mark_all_changed();
+  publish();
+}
+
+DeviceBasis DeviceCache::counters() noexcept {
+  const DeviceLockGuard guard(lock_);
+  return books_.stats().basis();
+}
+
+void DeviceCache::set_out_of_memory_observer(OutOfMemoryObserver* observer) noexcept {
+  observer_.store(observer, std::memory_order_release);
+}
+
+const char* DeviceCache::check_invariants() noexcept {
+  const DeviceLockGuard guard(lock_);
+  return books_.check();
+}
+
+}  // namespace tidemark::alloc

@@ -1,0 +1,269 @@
+// DeviceCache: memory on its way back to the driver, asked for by the program, by an empty device, or by the policy.
+#include <algorithm>
+
+#include "shim/alloc/device_cache.hpp"
+
+namespace tidemark::alloc {
+
+// One segment at a time, chosen under the lock, so that other threads can still have the rest meanwhile. `choose` says
+// 0 to end.
+template <class Choose>
+DeviceCache::GivenBack DeviceCache::give_back(Choose&& choose) noexcept {
+  GivenBack given;
+  lock_.lock();
+  while (const SegmentIndex retired = choose()) {
+    const Segment segment = books_.segment(retired);
+    books_.retire(retired);
+    leaving_bytes_ += segment.size;
+    ++leaving_segments_;
+    publish();
+    lock_.unlock();
+
+    const std::uint64_t begin_ns = clock_.monotonic_ns();
+    Status released = upstream_.release_idle(segment.context, DevicePtr{segment.base});
+    const std::uint64_t end_ns = clock_.monotonic_ns();
+
+    lock_.lock();
+    leaving_bytes_ -= segment.size;
+    --leaving_segments_;
+    releases_.fetch_add(1, std::memory_order_relaxed);
+    wake_all(releases_);
+    books_.stats().count(BasisWord::driver_ns, end_ns - begin_ns);
+    if (released.ok()) {
+      books_.stats().count(BasisWord::device_frees);
+      books_.bury(retired);
+      given.bytes += segment.size;
+      continue;
+    }
+    books_.restore(retired, segment.idle_since_ns);
+    given.status = released;
+    if (released.error().code == ErrorCode::Busy) {
+      break;
+    }
+    // Not again: a driver that refuses memory it gave us is in no state to be asked for more.
+    poison(segment.context);
+  }
+  publish();
+  lock_.unlock();
+  return given;
+}
+
+// What is idle now, not what becomes so meanwhile: another thread that frees and takes shall not keep us here.
+DeviceCache::GivenBack DeviceCache::give_back_idle() noexcept {
+  const std::uint64_t now_ns = clock_.monotonic_ns();
+  return give_back([&]() TIDEMARK_REQUIRES(lock_) -> SegmentIndex {
+    const SegmentIndex oldest = books_.oldest_idle();
+    return oldest != 0 && books_.segment(oldest).idle_since_ns <= now_ns ? oldest : 0;
+  });
+}
+
+// Every free so far has passed and every idle segment is back at the driver, also those that other threads are just
+// returning.
+DeviceCache::GivenBack DeviceCache::flush() noexcept {
+  lock_.lock();
+  books_.stats().count(BasisWord::sync_all_streams);
+  const std::uint64_t order = books_.newest_free();
+  lock_.unlock();
+  for (;;) {
+    std::optional<ContextId> waiting;
+    lock_.lock();
+    for (Heap* heap = books_.next_heap(nullptr); heap != nullptr && !waiting; heap = books_.next_heap(heap)) {
+      if (heap->serves() && !heap->gate.empty() && heap->gate.oldest_free(books_.blocks()) <= order) {
+        waiting = heap->context;
+      }
+    }
+    lock_.unlock();
+    // A heap whose wait succeeds has nothing that old any more, one whose wait fails no longer serves.
+    if (!waiting || !upstream_.may_make_helper_calls()) {
+      break;
+    }
+    (void)wait_for_frees(*waiting);
+  }
+  const GivenBack given = give_back_idle();
+  (void)wait_for_releases();
+  return given;
+}
+
+// True: there were some. Those that begin later are not waited for.
+bool DeviceCache::wait_for_releases() noexcept {
+  lock_.lock();
+  const std::uint32_t begun = leaving_segments_;
+  const std::uint32_t target = releases_.load(std::memory_order_relaxed) + begun;
+  while (leaving_segments_ != 0) {
+    const std::uint32_t seen = releases_.load(std::memory_order_relaxed);
+    if (static_cast<std::int32_t>(seen - target) >= 0) {
+      break;
+    }
+    lock_.unlock();
+    wait_while_equal(releases_, seen);
+    lock_.lock();
+  }
+  lock_.unlock();
+  return begun != 0;
+}
+
+bool DeviceCache::has_something_to_give_back() noexcept {
+  const DeviceLockGuard guard(lock_);
+  return books_.oldest_idle() != 0 || leaving_segments_ != 0;
+}
+
+Result<Bytes> DeviceCache::empty_cache() noexcept {
+  if (!upstream_.may_make_helper_calls()) {
+    return Error{ErrorCode::Busy};
+  }
+  const GivenBack given = flush();
+  if (!given.status.ok()) {
+    return given.status.error();
+  }
+  return Bytes{given.bytes};
+}
+
+std::uint64_t DeviceCache::park_empty_cache() noexcept {
+  const DeviceLockGuard guard(lock_);
+  attention_ |= kParked;
+  return ++parked_tickets_;
+}
+
+bool DeviceCache::is_done(std::uint64_t ticket) const noexcept {
+  return done_tickets_.load(std::memory_order_acquire) >= ticket;
+}
+
+// --- By policy
+// ------------------------------------------------------------------------------------------------------------------------
+
+bool DeviceCache::make_room_to_grow(ContextId context, const Request& request) noexcept {
+  bool freed = collect_garbage(context);
+  if (policy_.growth_gate) {
+    const GivenBack given = give_back([&]() TIDEMARK_REQUIRES(lock_) -> SegmentIndex {
+      const DeviceStats& stats = books_.stats();
+      const std::uint64_t peak = stats.lifetime_peak_active();
+      const std::uint64_t bound = std::max(peak + peak / 4, peak + policy_.growth_slack.count());
+      return stats.reserved() + request.segment > bound ? books_.largest_idle() : 0;
+    });
+    freed = freed || given.bytes != 0;
+  }
+  return freed;
+}
+
+// PyTorch's garbage_collection_threshold: above that share of the limit, idle large segments of at least average age go
+// back, again and again until there is room enough or nothing is left.
+bool DeviceCache::collect_garbage(ContextId context) noexcept {
+  std::uint64_t target = 0;
+  {
+    const DeviceLockGuard guard(lock_);
+    if (policy_.garbage_collection_threshold <= 0.0 || books_.stats().basis()[BasisWord::limit_bytes] == 0) {
+      return false;
+    }
+    const auto allowed = static_cast<std::uint64_t>(policy_.garbage_collection_threshold * static_cast<double>(limit_));
+    const std::uint64_t reserved = books_.stats().reserved();
+    target = reserved > allowed ? reserved - allowed : 0;
+  }
+  std::uint64_t freed = 0;
+  while (freed < target) {
+    std::uint64_t total_age = 0;
+    std::uint64_t count = 0;
+    const auto age_if_eligible = [&](SegmentIndex index) TIDEMARK_REQUIRES(lock_) -> std::optional<std::uint64_t> {
+      const Segment& segment = books_.segment(index);
+      if (segment.pool != Pool::Large || segment.context != context) {
+        return std::nullopt;
+      }
+      const Heap& heap = books_.heap_of(segment);
+      return heap.requests[static_cast<unsigned>(Pool::Large)] - books_.block(segment.first_block).order;
+    };
+    {
+      const DeviceLockGuard guard(lock_);
+      for (SegmentIndex index = books_.oldest_idle(); index != 0; index = books_.segment(index).idle_after) {
+        if (const auto age = age_if_eligible(index)) {
+          total_age += *age;
+          ++count;
+        }
+      }
+    }
+    const GivenBack given = give_back([&]() TIDEMARK_REQUIRES(lock_) -> SegmentIndex {
+      SegmentIndex index = books_.oldest_idle();
+      for (; index != 0; index = books_.segment(index).idle_after) {
+        if (const auto age = age_if_eligible(index); age && *age * count >= total_age) {
+          break;
+        }
+      }
+      return index;
+    });
+    if (given.bytes == 0) {
+      break;
+    }
+    freed += given.bytes;
+  }
+  return freed != 0;
+}
+
+// With max_split_size set, one cached block from that size on that is large enough goes back, else as many as are
+// needed from the largest down.
+bool DeviceCache::give_back_oversize(ContextId context, const Request& request) noexcept {
+  if (!sizes_.limits_splitting() || request.pool != Pool::Large) {
+    return false;
+  }
+  const std::uint64_t wanted = std::max(request.block, sizes_.max_split());
+  std::uint64_t chosen = 0;
+  const GivenBack given = give_back([&]() TIDEMARK_REQUIRES(lock_) -> SegmentIndex {
+    if (chosen >= wanted) {
+      return 0;
+    }
+    SegmentIndex enough = 0;
+    SegmentIndex largest = 0;
+    for (SegmentIndex index = books_.oldest_idle(); index != 0; index = books_.segment(index).idle_after) {
+      const Segment& segment = books_.segment(index);
+      if (segment.context != context || segment.pool != Pool::Large || !sizes_.is_oversize(segment.size)) {
+        continue;
+      }
+      if (segment.size >= wanted && (enough == 0 || segment.size < books_.segment(enough).size)) {
+        enough = index;
+      }
+      if (largest == 0 || segment.size > books_.segment(largest).size) {
+        largest = index;
+      }
+    }
+    const SegmentIndex next = enough != 0 ? enough : largest;
+    chosen += next == 0 ? 0 : books_.segment(next).size;
+    return next;
+  });
+  return given.bytes >= wanted;
+}
+
+bool DeviceCache::needs_tidying(std::uint64_t now_ns) noexcept {
+  return (attention_ & kParked) != 0 || next_to_tidy(now_ns) != 0;
+}
+
+SegmentIndex DeviceCache::next_to_tidy(std::uint64_t now_ns) noexcept {
+  if (books_.has_doomed_idle()) {
+    return books_.doomed_idle();
+  }
+  const SegmentIndex oldest = books_.oldest_idle();
+  if (oldest == 0) {
+    return 0;
+  }
+  const std::uint64_t cached = books_.stats().cached();
+  const std::uint64_t since_ns = books_.segment(oldest).idle_since_ns;
+  const bool expired = now_ns >= since_ns && now_ns - since_ns >= max_idle_ns_ && cached > policy_.idle_floor.count();
+  return cached > max_cached_ || expired ? oldest : 0;
+}
+
+void DeviceCache::tidy_up(std::uint64_t now_ns) noexcept {
+  lock_.lock();
+  const bool untidy = needs_tidying(now_ns);
+  const std::uint64_t ticket = (attention_ & kParked) != 0 ? parked_tickets_ : 0;
+  lock_.unlock();
+  if (!untidy || !upstream_.may_make_helper_calls()) {
+    return;
+  }
+  if (ticket != 0) {
+    flush();
+    const DeviceLockGuard guard(lock_);
+    if (parked_tickets_ == ticket) {
+      attention_ &= ~std::uint32_t{kParked};
+    }
+    done_tickets_.store(ticket, std::memory_order_release);
+  }
+  give_back([&]() TIDEMARK_REQUIRES(lock_) { return next_to_tidy(now_ns); });
+}
+
+}  // namespace tidemark::alloc

@@ -1,0 +1,219 @@
+#include "shim/alloc/device_stats.hpp"
+
+namespace tidemark::alloc {
+
+namespace {
+
+constexpr std::array kPools = {Pool::Small, Pool::Large};
+
+constexpr std::array kAccumulatedEvents = {
+    BasisWord::misses,
+    BasisWord::passed_through,
+    BasisWord::alloc_retries,
+    BasisWord::ooms,
+    BasisWord::sync_all_streams,
+    BasisWord::device_allocs,
+    BasisWord::device_frees,
+    BasisWord::free_wait_ns,
+    BasisWord::driver_ns,
+    BasisWord::oversize_blocks_total,
+    BasisWord::oversize_segments_total,
+};
+
+}  // namespace
+
+void DeviceStats::take_back(Pool pool, std::uint64_t size, std::uint64_t requested) noexcept {
+  std::uint64_t* const words = words_of(pool);
+  words[kLiveBlocks] += 1;
+  words[kLiveBytes] += size;
+  words[kRequestedBytes] += requested;
+  touch_blocks(pool);
+  raise_block_peaks(pool);
+}
+
+void DeviceStats::hand_out_oversize() noexcept {
+  word(BasisWord::oversize_blocks_total) += 1;
+  take_back_oversize();
+}
+
+void DeviceStats::take_back_oversize() noexcept {
+  word(BasisWord::oversize_blocks) += 1;
+  raise(index_of(BasisWord::peak_oversize_blocks), basis_[BasisWord::oversize_blocks]);
+}
+
+void DeviceStats::change_split(Pool pool, std::int64_t blocks, std::int64_t bytes) noexcept {
+  if (blocks == 0 && bytes == 0) {
+    return;
+  }
+  std::uint64_t* const words = words_of(pool);
+  words[kSplitBlocks] += static_cast<std::uint64_t>(blocks);  // two's complement: adds what is negative, too
+  words[kSplitBytes] += static_cast<std::uint64_t>(bytes);
+  words[kSplitBlocksTotal] += blocks > 0 ? static_cast<std::uint64_t>(blocks) : 0;
+  words[kSplitBytesTotal] += bytes > 0 ? static_cast<std::uint64_t>(bytes) : 0;
+  touch_segments(pool);
+  constexpr std::size_t kAll = index_of(BasisWord::peak_all_allocation);
+  const std::size_t own = peaks_of(pool);
+  const std::uint64_t* const other = words_of(other_than(pool));
+  raise(own + kInactiveSplit, words[kSplitBlocks]);
+  raise(own + kInactiveSplitBytes, words[kSplitBytes]);
+  raise(kAll + kInactiveSplit, words[kSplitBlocks] + other[kSplitBlocks]);
+  raise(kAll + kInactiveSplitBytes, words[kSplitBytes] + other[kSplitBytes]);
+}
+
+void DeviceStats::add_segment(Pool pool, std::uint64_t size, bool oversize) noexcept {
+  std::uint64_t* const words = words_of(pool);
+  words[kSegmentsTotal] += 1;
+  words[kReservedBytesTotal] += size;
+  if (oversize) {
+    word(BasisWord::oversize_segments_total) += 1;
+  }
+  return_segment(pool, size, oversize);
+}
+
+void DeviceStats::return_segment(Pool pool, std::uint64_t size, bool oversize) noexcept {
+  std::uint64_t* const words = words_of(pool);
+  words[kSegments] += 1;
+  words[kReservedBytes] += size;
+  touch_segments(pool);
+  if (oversize) {
+    word(BasisWord::oversize_segments) += 1;
+    raise(index_of(BasisWord::peak_oversize_segments), basis_[BasisWord::oversize_segments]);
+  }
+  raise_segment_peaks(pool);
+}
+
+void DeviceStats::remove_segment(Pool pool, std::uint64_t size, bool oversize) noexcept {
+  std::uint64_t* const words = words_of(pool);
+  words[kSegments] -= 1;
+  words[kReservedBytes] -= size;
+  touch_segments(pool);
+  if (oversize) {
+    word(BasisWord::oversize_segments) -= 1;
+  }
+  word(BasisWord::held_bytes) = reserved() + other_kinds_;
+}
+
+void DeviceStats::raise_segment_peaks(Pool pool) noexcept {
+  constexpr std::size_t kAll = index_of(BasisWord::peak_all_allocation);
+  const std::size_t own = peaks_of(pool);
+  const std::uint64_t* const words = words_of(pool);
+  const std::uint64_t* const other = words_of(other_than(pool));
+  raise(own + kSegment, words[kSegments]);
+  raise(own + kReserved, words[kReservedBytes]);
+  raise(kAll + kSegment, words[kSegments] + other[kSegments]);
+  const std::uint64_t reserved_now = reserved();
+  if (reserved_now > watermark_.reserved) {
+    watermark_.reserved = reserved_now;
+    raise(kAll + kReserved, reserved_now);
+    raise(index_of(BasisWord::lifetime_peak_reserved_bytes), reserved_now);
+  }
+  raise_held();
+}
+
+void DeviceStats::raise_held() noexcept {
+  const std::uint64_t held = reserved() + other_kinds_;
+  word(BasisWord::held_bytes) = held;
+  if (held > watermark_.held) {
+    watermark_.held = held;
+    raise(index_of(BasisWord::held_peak_bytes), held);
+    raise(index_of(BasisWord::lifetime_peak_held_bytes), held);
+  }
+}
+
+void DeviceStats::add_other_kinds(std::uint64_t size) noexcept {
+  other_kinds_ += size;
+  raise_held();
+}
+
+void DeviceStats::remove_other_kinds(std::uint64_t size) noexcept {
+  other_kinds_ -= std::min(size, other_kinds_);
+  raise_held();
+}
+
+void DeviceStats::set_out_of_memory(const OutOfMemoryRecord& record) noexcept {
+  set(BasisWord::oom_time_ns, record.time_ns);
+  set(BasisWord::oom_requested_bytes, record.requested.count());
+  set(BasisWord::oom_allocated_bytes, record.allocated.count());
+  set(BasisWord::oom_reserved_bytes, record.reserved.count());
+  set(BasisWord::oom_held_bytes, record.held.count());
+  set(BasisWord::oom_device_free_bytes, record.device_free.count());
+  set(BasisWord::oom_device_total_bytes, record.device_total.count());
+  set(BasisWord::oom_largest_free_block_bytes, record.largest_free_block.count());
+  count(BasisWord::oom_count_lifetime);
+}
+
+DeviceStats::Currents DeviceStats::currents_of(Pool pool) const noexcept {
+  const std::uint64_t* const words = words_of(pool);
+  Currents currents{};
+  currents[kAllocation] = words[kLiveBlocks];
+  currents[kAllocatedBytes] = words[kLiveBytes];
+  currents[kRequested] = words[kRequestedBytes];
+  currents[kActive] = words[kLiveBlocks] + words[kPendingBlocks];
+  currents[kActiveBytes] = words[kLiveBytes] + words[kPendingBytes];
+  currents[kSegment] = words[kSegments];
+  currents[kReserved] = words[kReservedBytes];
+  currents[kInactiveSplit] = words[kSplitBlocks];
+  currents[kInactiveSplitBytes] = words[kSplitBytes];
+  return currents;
+}
+
+void DeviceStats::fold_watermark() noexcept {
+  for (Peaks& slot : slots_) {
+    slot.allocated = std::max(slot.allocated, watermark_.allocated);
+    slot.reserved = std::max(slot.reserved, watermark_.reserved);
+    slot.held = std::max(slot.held, watermark_.held);
+  }
+  watermark_ = {.allocated = live(), .reserved = reserved(), .held = reserved() + other_kinds_};
+}
+
+void DeviceStats::reset_peaks(std::uint64_t realtime_ns) noexcept {
+  fold_watermark();
+  const Currents small = currents_of(Pool::Small);
+  const Currents large = currents_of(Pool::Large);
+  for (std::size_t stat = 0; stat < kStats; ++stat) {
+    basis_.words[index_of(BasisWord::peak_all_allocation) + stat] = small[stat] + large[stat];
+    basis_.words[index_of(BasisWord::peak_small_allocation) + stat] = small[stat];
+    basis_.words[index_of(BasisWord::peak_large_allocation) + stat] = large[stat];
+  }
+  set(BasisWord::peak_oversize_blocks, basis_[BasisWord::oversize_blocks]);
+  set(BasisWord::peak_oversize_segments, basis_[BasisWord::oversize_segments]);
+  set(BasisWord::held_peak_bytes, basis_[BasisWord::held_bytes]);
+  set(BasisWord::peak_reset_time_ns, realtime_ns);
+  count(BasisWord::peak_resets);
+  mark_all_changed();
+}
+
+void DeviceStats::reset_accumulated(std::uint64_t realtime_ns) noexcept {
+  for (const Pool pool : kPools) {
+    const std::size_t base =
+        pool == Pool::Small ? index_of(BasisWord::base_small_allocation) : index_of(BasisWord::base_large_allocation);
+    const Currents currents = currents_of(pool);
+    std::copy(currents.begin(), currents.end(), basis_.words.begin() + static_cast<std::ptrdiff_t>(base));
+    std::uint64_t* const words = words_of(pool);
+    for (const PoolWord total : {kAllocationsTotal, kAllocatedBytesTotal, kRequestedBytesTotal, kSplitBlocksTotal,
+                                 kSplitBytesTotal, kSegmentsTotal, kReservedBytesTotal}) {
+      words[total] = 0;
+    }
+  }
+  for (const BasisWord event : kAccumulatedEvents) {
+    set(event, 0);
+  }
+  set(BasisWord::base_oversize_blocks, basis_[BasisWord::oversize_blocks]);
+  set(BasisWord::base_oversize_segments, basis_[BasisWord::oversize_segments]);
+  set(BasisWord::accumulated_reset_time_ns, realtime_ns);
+  mark_all_changed();
+}
+
+void DeviceStats::reset_slot(unsigned slot) noexcept {
+  fold_watermark();
+  slots_[slot] = watermark_;
+}
+
+DeviceStats::Peaks DeviceStats::slot_peaks(unsigned slot) const noexcept {
+  const Peaks& saved = slots_[slot];
+  return {.allocated = std::max(saved.allocated, watermark_.allocated),
+          .reserved = std::max(saved.reserved, watermark_.reserved),
+          .held = std::max(saved.held, watermark_.held)};
+}
+
+}  // namespace tidemark::alloc
