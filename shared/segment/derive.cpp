@@ -25,6 +25,8 @@ enum class Family : std::size_t {
   OversizeSegments,
 };
 constexpr std::size_t kPooledFamilies = 9;
+constexpr std::size_t kFamilies = 11;
+constexpr std::array kPools = {Pool::All, Pool::Small, Pool::Large};
 
 constexpr BasisWord offset_by(BasisWord word, std::size_t distance) {
   return static_cast<BasisWord>(index_of(word) + distance);
@@ -199,6 +201,30 @@ static_assert(kPlaces.back().family == Family::Segment && kPlaces.back().field =
 
 std::int64_t signed_word(const DeviceBasis& basis, BasisWord word) { return static_cast<std::int64_t>(basis[word]); }
 
+bool is_active_allocated_plus_pending(const DeviceBasis& basis, const Derivation& derived, const CacheNumbers& cache) {
+  const auto current = [&derived](Family family) { return derived.value(family, Pool::All, Field::Current); };
+  const std::int64_t pending_blocks =
+      signed_word(basis, BasisWord::small_pending_blocks) + signed_word(basis, BasisWord::large_pending_blocks);
+  return pending_blocks >= 0 && cache.pending_free_bytes >= 0 &&
+         current(Family::Active) == current(Family::Allocation) + pending_blocks &&
+         current(Family::ActiveBytes) == current(Family::AllocatedBytes) + cache.pending_free_bytes;
+}
+
+bool are_peaks_at_least_current(const DeviceBasis& basis, const Derivation& derived) {
+  for (std::size_t i = 0; i < kFamilies; ++i) {
+    for (const Pool pool : kPools) {
+      const auto family = static_cast<Family>(i);
+      if (derived.value(family, pool, Field::Peak) < derived.value(family, pool, Field::Current)) {
+        return false;
+      }
+    }
+  }
+  return basis[BasisWord::held_peak_bytes] >= basis[BasisWord::held_bytes] &&
+         basis[BasisWord::lifetime_peak_allocated_bytes] >= basis[BasisWord::peak_all_allocated_bytes] &&
+         basis[BasisWord::lifetime_peak_reserved_bytes] >= basis[BasisWord::peak_all_reserved_bytes] &&
+         basis[BasisWord::lifetime_peak_held_bytes] >= basis[BasisWord::held_peak_bytes];
+}
+
 }  // namespace
 
 std::int64_t stat_value(const DeviceBasis& basis, StatKey key) noexcept {
@@ -262,45 +288,34 @@ std::int64_t extra_value(const DeviceBasis& basis, ExtraKey key) noexcept {
 
 std::optional<Invariant> check_invariants(const DeviceBasis& basis) noexcept {
   const Derivation derived{basis};
-  const auto pending_blocks =
-      signed_word(basis, BasisWord::small_pending_blocks) + signed_word(basis, BasisWord::large_pending_blocks);
   const CacheNumbers cache = cache_numbers(basis);
-  const auto current = [&](Family family, Pool pool) { return derived.value(family, pool, Field::Current); };
-  const auto peak = [&](Family family, Pool pool) { return derived.value(family, pool, Field::Peak); };
-
-  if (current(Family::Active, Pool::All) != current(Family::Allocation, Pool::All) + pending_blocks ||
-      current(Family::ActiveBytes, Pool::All) !=
-          current(Family::AllocatedBytes, Pool::All) + cache.pending_free_bytes ||
-      pending_blocks < 0 || cache.pending_free_bytes < 0) {
+  if (!is_active_allocated_plus_pending(basis, derived, cache)) {
     return Invariant::ActiveIsAllocatedPlusPending;
   }
-  for (const Pool pool : {Pool::All, Pool::Small, Pool::Large}) {
-    if (current(Family::ReservedBytes, pool) < current(Family::ActiveBytes, pool)) {
+  for (const Pool pool : kPools) {
+    if (derived.value(Family::ReservedBytes, pool, Field::Current) <
+        derived.value(Family::ActiveBytes, pool, Field::Current)) {
       return Invariant::ReservedIsActivePlusCached;
     }
   }
-  for (std::size_t i = 0; i <= static_cast<std::size_t>(Family::OversizeSegments); ++i) {
-    const auto family = static_cast<Family>(i);
-    for (const Pool pool : {Pool::All, Pool::Small, Pool::Large}) {
-      if (peak(family, pool) < current(family, pool)) {
-        return Invariant::PeakIsAtLeastCurrent;
-      }
-    }
-  }
-  if (basis[BasisWord::held_peak_bytes] < basis[BasisWord::held_bytes] ||
-      basis[BasisWord::lifetime_peak_allocated_bytes] < basis[BasisWord::peak_all_allocated_bytes] ||
-      basis[BasisWord::lifetime_peak_reserved_bytes] < basis[BasisWord::peak_all_reserved_bytes] ||
-      basis[BasisWord::lifetime_peak_held_bytes] < basis[BasisWord::held_peak_bytes]) {
+  if (!are_peaks_at_least_current(basis, derived)) {
     return Invariant::PeakIsAtLeastCurrent;
   }
   if (cache.hits < 0) {
     return Invariant::AllocationsAreHitsMissesAndPassedThrough;
   }
-  for (std::size_t i = 0; i <= static_cast<std::size_t>(Family::OversizeSegments); ++i) {
+  for (std::size_t i = 0; i < kFamilies; ++i) {
     const auto family = static_cast<Family>(i);
-    for (const Pool pool : {Pool::All, Pool::Small, Pool::Large}) {
-      if (current(family, pool) < 0 || derived.value(family, pool, Field::Freed) < 0) {
+    for (const Field field : {Field::Allocated, Field::Current, Field::Freed}) {
+      if (i < kPooledFamilies &&
+          derived.value(family, Pool::All, field) !=
+              derived.value(family, Pool::Small, field) + derived.value(family, Pool::Large, field)) {
         return Invariant::AllIsSmallPlusLarge;
+      }
+    }
+    for (const Pool pool : kPools) {
+      if (derived.value(family, pool, Field::Freed) < 0) {
+        return Invariant::FreedIsNotNegative;
       }
     }
   }
@@ -319,6 +334,8 @@ const char* to_text(Invariant invariant) noexcept {
       return "allocated = hits + misses + passed_through";
     case Invariant::AllIsSmallPlusLarge:
       return "all = small + large";
+    case Invariant::FreedIsNotNegative:
+      return "freed >= 0";
   }
   return "?";
 }

@@ -34,7 +34,8 @@ enum class Invariant {
   ReservedIsActivePlusCached,                // with cached >= 0, in each pool
   PeakIsAtLeastCurrent,                      // of all 29 statistics, of held, and of the lifetime peaks over the peaks
   AllocationsAreHitsMissesAndPassedThrough,  // with hits >= 0
-  AllIsSmallPlusLarge,                       // current, allocated and freed; freed >= 0
+  AllIsSmallPlusLarge,                       // current, allocated and freed
+  FreedIsNotNegative,                        // freed = total - current + base, in each pool
 };
 // The first that is broken, or nothing.
 [[nodiscard]] std::optional<Invariant> check_invariants(const DeviceBasis& basis) noexcept;

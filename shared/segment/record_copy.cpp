@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <ctime>
 
+#include "shared/segment/liveness.hpp"
 #include "shared/segment/own_identity.hpp"
 
 namespace tidemark::segment {
@@ -70,11 +71,12 @@ CopyOutcome copy_record(int fd, std::uint64_t offset, std::span<std::uint64_t> w
       continue;
     }
     const std::uint64_t now = clock_ns(CLOCK_MONOTONIC);
-    if (now >= give_up_at) {
+    const bool is_still = after == at_last_pause;
+    if (now >= give_up_at || (is_still && !is_locked(fd))) {
       return read_exactly(fd, bytes, offset) ? CopyOutcome::Approximate : CopyOutcome::Failed;
     }
-    if (after == at_last_pause) {
-      // Not moving: preempted, stopped or dead. Sleeping gives a preempted writer this processor.
+    if (is_still) {
+      // Preempted or stopped; a dead one has no lock. Sleeping gives a preempted writer this processor.
       sleep_ns(std::min(kSleepsNs[std::min(sleeps++, kSleepsNs.size() - 1)], give_up_at - now));
     }
     at_last_pause = after;
