@@ -14,7 +14,6 @@ namespace tidemark::viewer {
 namespace {
 
 constexpr int kMostDeviceLines = 4;
-constexpr int kBarColumns = 24;
 
 // Which screen rows belong to what, from the height alone.
 struct Layout {
@@ -40,18 +39,18 @@ Layout layout_of(std::size_t devices, Size size) {
 void draw_head(Canvas& canvas, const View& view, const DashboardState& state) {
   const auto alive = std::count_if(view.processes.begin(), view.processes.end(),
                                    [](const ProcessView& process) { return process.is_alive(); });
+  const std::size_t dead = view.processes.size() - static_cast<std::size_t>(alive);
   std::vector<std::string> items{"tidemark", view.host, clock_text(view.time_ns, view.time_ns),
-                                 fmt::format("{} live", alive),
-                                 fmt::format("every {:g} s", static_cast<double>(state.interval.count()) / 1000)};
-  if (const std::size_t dead = view.processes.size() - static_cast<std::size_t>(alive); dead > 0) {
-    items.push_back(fmt::format("{} dead", dead));
-  }
-  if (!view.hidden.empty()) {
-    items.push_back(fmt::format("{} of other users not readable", view.hidden.size()));
-  }
-  if (state.waiting > 0) {
-    items.push_back(fmt::format("{} with the library, nothing allocated yet", state.waiting));
-  }
+                                 fmt::format("{} live", alive)};
+  const auto add_if_any = [&](std::size_t count, std::string_view what) {
+    if (count > 0) {
+      items.push_back(fmt::format("{} {}", count, what));
+    }
+  };
+  add_if_any(dead, "dead");
+  add_if_any(state.waiting, "not allocating yet");
+  add_if_any(view.hidden.size(), "unreadable");
+  items.push_back(fmt::format("every {:g} s", static_cast<double>(state.interval.count()) / 1000));
   put_items(canvas, 0, 0, items, Style::Title);
 }
 
@@ -65,14 +64,15 @@ void draw_devices(Canvas& canvas, const std::vector<NodeDevice>& devices, const 
     const std::string numbers = fmt::format("held {} of {}", size_column(device.held),
                                             device.capacity > 0 ? size_column(device.capacity) : "unknown  ");
     const int numbers_at = width - static_cast<int>(numbers.size());
-    const int bar_at = numbers_at - kBarColumns - 2;
+    const int bar = std::clamp(width / 5, 12, 24);
+    const int bar_at = numbers_at - bar - 2;
     const bool has_bar = bar_at > 24;
-    canvas.put(0, row, device.name.empty() ? device.uuid : device.name, Style::Normal,
-               (has_bar ? bar_at : numbers_at) - 1);
+    const std::string name = fmt::format("{} {}", device.uuid.substr(0, device.uuid.find('-') + 9), device.name);
+    canvas.put(0, row, name, Style::Normal, (has_bar ? bar_at : numbers_at) - 1);
     if (has_bar) {
       canvas.put_glyph(bar_at - 1, row, U'[', Style::Dim);
-      canvas.put_bar(bar_at, row, kBarColumns, device.held, device.capacity, load_style(device.held, device.capacity));
-      canvas.put_glyph(bar_at + kBarColumns, row, U']', Style::Dim);
+      canvas.put_bar(bar_at, row, bar, device.held, device.capacity, load_style(device.held, device.capacity));
+      canvas.put_glyph(bar_at + bar, row, U']', Style::Dim);
     }
     canvas.put(numbers_at, row, numbers);
   }

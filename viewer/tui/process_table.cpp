@@ -11,7 +11,7 @@
 namespace tidemark::viewer {
 namespace {
 
-constexpr int kNarrowestTitle = 10;  // the last column takes what is left, and needs that much
+constexpr int kNarrowestTitle = 16;  // the last column takes what is left, and needs that much
 
 struct Column {
   std::string_view title;

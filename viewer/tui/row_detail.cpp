@@ -15,6 +15,9 @@ namespace tidemark::viewer {
 namespace {
 
 constexpr int kNameColumns = 11;
+constexpr int kRemarkColumns = 20;  // "of 8.000 GiB (limit)", "since 14:12:20"
+constexpr int kShortestBar = 8;
+constexpr int kLongestBar = 60;
 constexpr int kBarAt = kNameColumns + static_cast<int>(kSizeColumns) + 1;
 
 void draw_title(Canvas& canvas, const Row& row, int at) {
@@ -27,17 +30,19 @@ void draw_title(Canvas& canvas, const Row& row, int at) {
   canvas.put(0, at, title, Style::Header);
 }
 
+// All bars of a screen are equally long, so that they compare.
+int bar_columns(int columns) {
+  const int beside_remark = columns - kBarAt - 1 - kRemarkColumns;
+  return std::min(beside_remark >= kShortestBar ? beside_remark : columns - kBarAt, kLongestBar);
+}
+
 void draw_bar_line(Canvas& canvas, int at, std::string_view name, std::uint64_t bytes, std::uint64_t whole,
                    std::string_view remark) {
   canvas.put(0, at, name);
   canvas.put(kNameColumns, at, size_column(bytes));
-  const int room = canvas.size().columns - kBarAt - (remark.empty() ? 0 : static_cast<int>(remark.size()) + 1);
-  const bool fits = room >= 8;
-  const int width = std::min(fits ? room : canvas.size().columns - kBarAt, 60);
+  const int width = bar_columns(canvas.size().columns);
   canvas.put_bar(kBarAt, at, width, bytes, whole, load_style(bytes, whole));
-  if (fits && !remark.empty()) {
-    canvas.put(kBarAt + width + 1, at, remark, Style::Dim);
-  }
+  put_items(canvas, kBarAt + width + 1, at, {std::string{remark}}, Style::Dim);
 }
 
 std::string count(std::int64_t value) { return grouped(value); }
