@@ -113,15 +113,15 @@ DeviceIdentity describe_cuda_device(CUdevice device) noexcept {
   if (got == CUDA_SUCCESS) {
     std::memcpy(identity.uuid.data(), uuid.bytes, identity.uuid.size());
   }
-  (void)real_cuda().cuDeviceGetName(identity.name.data(), static_cast<int>(identity.name.size()), device);
-  identity.name.back() = '\0';
+  char name[256]{};
+  (void)real_cuda().cuDeviceGetName(name, sizeof name - 1, device);
+  identity.set_name(name);
   (void)real_cuda().cuDeviceGetPCIBusId(identity.pci_bus_id.data(), static_cast<int>(identity.pci_bus_id.size()),
                                         device);
   identity.pci_bus_id.back() = '\0';
   std::size_t capacity = 0;
   (void)real_cuda().cuDeviceTotalMem_v2(&capacity, device);
   identity.capacity = Bytes{capacity};
-  identity.is_simulated = std::strstr(identity.name.data(), "simulated") != nullptr;
   return identity;
 }
 

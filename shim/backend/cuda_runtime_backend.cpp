@@ -131,9 +131,8 @@ DeviceIdentity describe_device(const CudaRuntime& runtime, int device) noexcept 
   cudaDeviceProp properties{};
   if (runtime.cudaGetDeviceProperties(&properties, device) == cudaSuccess) {
     std::memcpy(identity.uuid.data(), properties.uuid.bytes, identity.uuid.size());
-    std::strncpy(identity.name.data(), properties.name, identity.name.size() - 1);
+    identity.set_name(properties.name);
     identity.capacity = Bytes{properties.totalGlobalMem};
-    identity.is_simulated = std::strstr(properties.name, "simulated") != nullptr;
   }
   const auto room = static_cast<int>(identity.pci_bus_id.size());
   (void)runtime.cudaDeviceGetPCIBusId(identity.pci_bus_id.data(), room, device);

@@ -121,9 +121,8 @@ DeviceIdentity describe_mtia_device(int device) noexcept {
   mtiaDeviceProp properties{};
   if (real_mtia().mtiaGetDeviceProperties(&properties, device) == MTIA_SUCCESS) {
     std::memcpy(identity.uuid.data(), properties.uuid, identity.uuid.size());
-    std::strncpy(identity.name.data(), properties.name, identity.name.size() - 1);
+    identity.set_name(properties.name);
     identity.capacity = Bytes{properties.totalGlobalMem};
-    identity.is_simulated = std::strstr(properties.name, "simulated") != nullptr;
   }
   return identity;
 }
