@@ -23,7 +23,7 @@
 namespace tidemark::segment {
 namespace {
 
-constexpr ReadBudget kAckBudget{.total_ns = 2'000'000, .tries_before_sleep = 64};
+constexpr ReadBudget kAckBudget{.still_ns = 2'000'000, .busy_ns = 10'000'000, .tries_before_sleep = 64};
 
 // /proc/PID/fd/N, by which a memfd is reached: a link by nature.
 bool is_descriptor_path(std::string_view path) {

@@ -44,11 +44,12 @@ bool read_exactly(int fd, std::span<std::byte> bytes, std::uint64_t offset) noex
 CopyOutcome copy_record(int fd, std::uint64_t offset, std::span<std::uint64_t> words,
                         const ReadBudget& budget) noexcept {
   const auto bytes = std::as_writable_bytes(words);
-  const std::uint64_t give_up_at = clock_ns(CLOCK_MONOTONIC) + budget.total_ns;
+  const std::uint64_t start = clock_ns(CLOCK_MONOTONIC);
   std::uint64_t before = 0;
   if (!read_sequence(fd, offset, before)) {
     return CopyOutcome::Failed;
   }
+  std::uint64_t moved_at = start;
   std::uint64_t at_last_pause = before;
   std::size_t sleeps = 0;
   for (std::uint32_t tries = 1;; ++tries) {
@@ -72,12 +73,16 @@ CopyOutcome copy_record(int fd, std::uint64_t offset, std::span<std::uint64_t> w
     }
     const std::uint64_t now = clock_ns(CLOCK_MONOTONIC);
     const bool is_still = after == at_last_pause;
-    if (now >= give_up_at || (is_still && !is_locked(fd))) {
+    const std::uint64_t still_for = now - moved_at;
+    if (is_still ? still_for >= budget.still_ns || !is_locked(fd) : now - start >= budget.busy_ns) {
       return read_exactly(fd, bytes, offset) ? CopyOutcome::Approximate : CopyOutcome::Failed;
     }
     if (is_still) {
       // Preempted or stopped; a dead one has no lock. Sleeping gives a preempted writer this processor.
-      sleep_ns(std::min(kSleepsNs[std::min(sleeps++, kSleepsNs.size() - 1)], give_up_at - now));
+      sleep_ns(std::min(kSleepsNs[std::min(sleeps++, kSleepsNs.size() - 1)], budget.still_ns - still_for));
+    } else {
+      moved_at = now;
+      sleeps = 0;
     }
     at_last_pause = after;
   }

@@ -85,10 +85,13 @@ template <std::size_t Count>
   return sequence.load(std::memory_order_relaxed) == before;
 }
 
-// How long a reader tries before it takes what is there. 25 ms outlast a preempted writer's time slice on most
-// machines.
+// How long a reader tries before it takes what is there.
 struct ReadBudget {
-  std::uint64_t total_ns = 25'000'000;
+  // For a writer that stands still in the middle: 25 ms outlast a preempted one's time slice on most machines.
+  std::uint64_t still_ns = 25'000'000;
+  // For one that publishes without a pause, and is outrun when it is interrupted. Measured with one update every 25 ns:
+  // 78 % of all snapshots succeed within 25 ms; with one every 60 ns 99.5 %.
+  std::uint64_t busy_ns = 100'000'000;
   std::uint32_t tries_before_sleep = 64;
 };
 

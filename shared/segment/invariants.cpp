@@ -1,0 +1,90 @@
+#include <array>
+#include <cstddef>
+
+#include "shared/segment/derivation.hpp"
+#include "shared/segment/derive.hpp"
+
+namespace tidemark::segment {
+namespace {
+
+bool is_active_allocated_plus_pending(const Derivation& derived, const CacheNumbers& cache) {
+  const auto current = [&derived](Family family) { return derived.value(family, Pool::All, Field::Current); };
+  const std::int64_t pending_blocks =
+      derived.word(BasisWord::small_pending_blocks) + derived.word(BasisWord::large_pending_blocks);
+  return pending_blocks >= 0 && cache.pending_free_bytes >= 0 &&
+         current(Family::Active) == current(Family::Allocation) + pending_blocks &&
+         current(Family::ActiveBytes) == current(Family::AllocatedBytes) + cache.pending_free_bytes;
+}
+
+bool are_peaks_at_least_current(const Derivation& derived) {
+  for (std::size_t i = 0; i < kFamilies; ++i) {
+    for (const Pool pool : kPools) {
+      const auto family = static_cast<Family>(i);
+      if (derived.value(family, pool, Field::Peak) < derived.value(family, pool, Field::Current)) {
+        return false;
+      }
+    }
+  }
+  return derived.word(BasisWord::held_peak_bytes) >= derived.word(BasisWord::held_bytes) &&
+         derived.word(BasisWord::lifetime_peak_allocated_bytes) >= derived.word(BasisWord::peak_all_allocated_bytes) &&
+         derived.word(BasisWord::lifetime_peak_reserved_bytes) >= derived.word(BasisWord::peak_all_reserved_bytes) &&
+         derived.word(BasisWord::lifetime_peak_held_bytes) >= derived.word(BasisWord::held_peak_bytes);
+}
+
+}  // namespace
+
+std::optional<Invariant> check_invariants(const DeviceBasis& basis) noexcept {
+  const Derivation derived{basis};
+  const CacheNumbers cache = cache_numbers(basis);
+  if (!is_active_allocated_plus_pending(derived, cache)) {
+    return Invariant::ActiveIsAllocatedPlusPending;
+  }
+  for (const Pool pool : kPools) {
+    if (derived.value(Family::ReservedBytes, pool, Field::Current) <
+        derived.value(Family::ActiveBytes, pool, Field::Current)) {
+      return Invariant::ReservedIsActivePlusCached;
+    }
+  }
+  if (!are_peaks_at_least_current(derived)) {
+    return Invariant::PeakIsAtLeastCurrent;
+  }
+  if (cache.hits < 0) {
+    return Invariant::AllocationsAreHitsMissesAndPassedThrough;
+  }
+  for (std::size_t i = 0; i < kFamilies; ++i) {
+    const auto family = static_cast<Family>(i);
+    for (const Field field : {Field::Allocated, Field::Current, Field::Freed}) {
+      if (i < kPooledFamilies &&
+          derived.value(family, Pool::All, field) !=
+              derived.value(family, Pool::Small, field) + derived.value(family, Pool::Large, field)) {
+        return Invariant::AllIsSmallPlusLarge;
+      }
+    }
+    for (const Pool pool : kPools) {
+      if (derived.value(family, pool, Field::Freed) < 0) {
+        return Invariant::FreedIsNotNegative;
+      }
+    }
+  }
+  return std::nullopt;
+}
+
+const char* to_text(Invariant invariant) noexcept {
+  switch (invariant) {
+    case Invariant::ActiveIsAllocatedPlusPending:
+      return "active = allocated + pending";
+    case Invariant::ReservedIsActivePlusCached:
+      return "reserved = active + cached";
+    case Invariant::PeakIsAtLeastCurrent:
+      return "peak >= current";
+    case Invariant::AllocationsAreHitsMissesAndPassedThrough:
+      return "allocated = hits + misses + passed_through";
+    case Invariant::AllIsSmallPlusLarge:
+      return "all = small + large";
+    case Invariant::FreedIsNotNegative:
+      return "freed >= 0";
+  }
+  return "?";
+}
+
+}  // namespace tidemark::segment

@@ -1,0 +1,142 @@
+// The sequence lock between threads of one process (where tsan sees both sides) and between processes.
+#include "shared/segment/sequence.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <memory>
+#include <thread>
+
+#include "shared/segment/reader.hpp"
+#include "tests/shared/scratch.hpp"
+
+namespace tidemark::segment {
+namespace {
+
+DeviceBasis filled_with(std::uint64_t value) {
+  DeviceBasis basis;
+  basis.words.fill(value);
+  return basis;
+}
+
+bool is_torn(const DeviceBasis& basis) {
+  return std::ranges::adjacent_find(basis.words, std::not_equal_to{}) != basis.words.end();
+}
+
+bool copy(const DeviceRecord& record, DeviceBasis& basis) {
+  return try_copy(record.sequence, std::span<const Word, kBasisWords>{record.basis},
+                  std::span<std::uint64_t, kBasisWords>{basis.words});
+}
+
+TEST(SequenceLock, CopiesWhatWasWritten) {
+  DeviceRecord record{};
+  std::uint64_t own = 0;
+  DeviceBasis read;
+  {
+    const WriteSection section{record.sequence, own};
+    store_lines(record.basis, test::sample_basis(), kAllBasisLines);
+  }
+
+  EXPECT_TRUE(copy(record, read));
+  EXPECT_EQ(read.words, test::sample_basis().words);
+  EXPECT_EQ(own, 2u);
+}
+
+TEST(SequenceLock, RefusesACopyDuringAWrite) {
+  DeviceRecord record{};
+  std::uint64_t own = 0;
+  DeviceBasis read;
+  {
+    const WriteSection section{record.sequence, own};
+    EXPECT_FALSE(copy(record, read));
+  }
+  EXPECT_TRUE(copy(record, read));
+}
+
+TEST(SequenceLock, StoresOnlyTheLinesThatChanged) {
+  DeviceRecord record{};
+  std::uint64_t own = 0;
+  const BasisLines changed = line_of(BasisWord::small_live_blocks) | line_of(BasisWord::oom_time_ns);
+  {
+    const WriteSection section{record.sequence, own};
+    store_lines(record.basis, filled_with(7), changed | ~kAllBasisLines);  // bits beyond the last line mean nothing
+  }
+
+  for (std::size_t i = 0; i < kBasisWords; ++i) {
+    const bool is_in_a_changed_line = i < kWordsPerLine || i >= kBasisWords - kWordsPerLine;
+    EXPECT_EQ(record.basis[i].load(), is_in_a_changed_line ? 7u : 0u) << i;
+  }
+}
+
+TEST(SequenceLock, GivesNoTornCopyToAnotherThread) {
+  const auto record = std::make_unique<DeviceRecord>();
+  std::atomic<bool> is_finished{false};
+  std::thread writer{[&] {
+    std::uint64_t own = 0;
+    for (std::uint64_t i = 1; i <= 100'000; ++i) {
+      const WriteSection section{record->sequence, own};
+      store_lines(record->basis, filled_with(i), kAllBasisLines);
+    }
+    is_finished = true;
+  }};
+
+  std::uint64_t torn = 0;
+  std::uint64_t last = 0;
+  for (bool again = true; again;) {
+    again = !is_finished;  // one more look after the last write, so that there is always one
+    DeviceBasis basis;
+    if (copy(*record, basis)) {
+      torn += is_torn(basis) ? 1u : 0u;
+      EXPECT_GE(basis.words[0], last);
+      last = basis.words[0];
+    }
+  }
+  writer.join();
+
+  EXPECT_EQ(torn, 0u);
+  EXPECT_EQ(last, 100'000u);
+}
+
+// The worst there is: another process publishes back to back and never pauses.
+TEST(SequenceLock, GivesNoTornCopyToAnotherProcess) {
+  const test::TemporaryDirectory directory;
+  test::Bell ready;
+  const test::Child writer{[&] {
+    auto made = SegmentWriter::create(test::options_in(directory));
+    if (!made) {
+      return 1;
+    }
+    auto slot = made.value().claim_device(test::sample_device(), filled_with(0));
+    ready.ring();
+    for (std::uint64_t i = 1;; ++i) {
+      slot.value().publish(filled_with(i), kAllBasisLines);
+    }
+    return 0;
+  }};
+  ASSERT_TRUE(ready.wait());
+  const auto reader = SegmentReader::open(directory / directory.entries().at(0));
+  ASSERT_TRUE(reader.ok());
+
+  std::uint64_t torn = 0;
+  std::uint64_t consistent = 0;
+  std::uint64_t last = 0;
+  for (int i = 0; i < 300; ++i) {
+    const ProcessSnapshot snapshot = reader.value().snapshot();
+    ASSERT_EQ(snapshot.devices.size(), 1u);
+    const DeviceSnapshot& device = snapshot.devices[0];
+    if (!device.approximate) {
+      ++consistent;
+      torn += is_torn(device.basis) ? 1u : 0u;
+      EXPECT_GE(device.basis.words[0], last);
+      last = device.basis.words[0];
+    }
+  }
+
+  RecordProperty("consistent_of_300", static_cast<int>(consistent));
+  EXPECT_EQ(torn, 0u);
+  EXPECT_GT(consistent, 0u);
+}
+
+}  // namespace
+}  // namespace tidemark::segment
