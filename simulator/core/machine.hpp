@@ -31,7 +31,7 @@ struct MachineOptions {
   ClockMode clock = ClockMode::Auto;
   // Shared capacity: the file in /dev/shm, e.g. "mtia_sim.NAME"; empty: none. Cannot be joined: a line on stderr, not
   // shared.
-  std::string shared_file;
+  std::string shared_file{};
   std::string product = "MTIA";  // devices are called "PRODUCT (simulated)"
 };
 
@@ -61,6 +61,7 @@ class Machine {
   }
   [[nodiscard]] DeviceMemory& memory(int device) { return *memories_[static_cast<std::size_t>(device)]; }
   [[nodiscard]] Scheduler& scheduler() { return scheduler_; }
+  [[nodiscard]] const Scheduler& scheduler() const { return scheduler_; }
 
   ContextId create_context(int device);
   // Completes its work, frees its memory; its streams and events are gone.

@@ -26,7 +26,10 @@ class File {
   File(const File&) = delete;
   File& operator=(const File&) = delete;
   ~File() {
-    if (fd_ >= 0) close(fd_);
+    if (fd_ < 0) return;
+    // A mapping keeps the open file, and with it flock, past close().
+    flock(fd_, LOCK_UN);
+    close(fd_);
   }
   [[nodiscard]] int fd() const { return fd_; }
 

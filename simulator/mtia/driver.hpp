@@ -50,7 +50,7 @@ class Driver {
   }
 
  private:
-  mutable Machine machine_;
+  Machine machine_;
   CallGate gate_;
   std::array<std::atomic<ContextId>, kMostDevices> contexts_{};
 };
