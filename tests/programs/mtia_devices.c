@@ -19,7 +19,7 @@ int main(void) {
     say_of("malloc", size, mtiaMalloc(&blocks[device], size));
     say("memset", mtiaMemset(blocks[device], device + 1, size));
   }
-  for (int device = 1; device < count; ++device) {
+  for (int device = count - 1; device > 0; --device) {
     unsigned char byte = 0;
     say("from device to device", mtiaMemcpy(blocks[device], blocks[device - 1], 4096, mtiaMemcpyDefault));
     say("read", mtiaMemcpy(&byte, (char*)blocks[device] + 4095, 1, mtiaMemcpyDeviceToHost));
