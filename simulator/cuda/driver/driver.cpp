@@ -24,7 +24,8 @@ std::vector<int> visible_to_program(const sim::Machine& machine) {
   return visible_devices(list ? std::optional<std::string_view>{list} : std::nullopt, machine);
 }
 
-void leave_shared_capacity() {
+// The library's last act, after the program's destructors: what is called even later still works, unshared.
+[[gnu::destructor]] void leave_shared_capacity() {
   if (Driver* driver = process_driver.find()) {  // not in a forked child, whose share is not its own
     driver->machine.leave_shared_capacity();
   }
@@ -39,11 +40,7 @@ Driver::Driver(const Settings& settings)
       gate(settings.knobs, &machine.scheduler()),
       contexts(machine, devices),
       streams(machine),
-      pools(machine, devices) {
-  if (!settings.knobs.shared.empty()) {
-    std::atexit(leave_shared_capacity);
-  }
-}
+      pools(machine, devices) {}
 
 Driver* Driver::find() {
   Driver* driver = process_driver.find();

@@ -1,8 +1,9 @@
 #include "simulator/cuda/runtime/devices.hpp"
 
+#include <pthread.h>
+
 #include <array>
 #include <atomic>
-#include <mutex>
 
 namespace cuda_sim {
 namespace {
@@ -14,14 +15,25 @@ struct Primary {
   bool retained = false;
 };
 
-constinit std::mutex primaries_mutex;
+// Not std::mutex: a C program that carries this runtime has no libstdc++ to link.
+class Lock {
+ public:
+  Lock() { pthread_mutex_lock(&mutex_); }
+  Lock(const Lock&) = delete;
+  Lock& operator=(const Lock&) = delete;
+  ~Lock() { pthread_mutex_unlock(&mutex_); }
+
+ private:
+  static inline constinit pthread_mutex_t mutex_ = PTHREAD_MUTEX_INITIALIZER;  // guards `primaries`
+};
+
 constinit std::array<Primary, kMostDevices> primaries{};
 constinit std::atomic<bool> driver_initialised{false};
 constinit thread_local cudaError_t last_error = cudaSuccess;
 constinit thread_local int thread_device = 0;
 
 cudaError_t retain_primary(const DriverApi& driver, int device, CUcontext& context) {
-  std::lock_guard lock{primaries_mutex};
+  const Lock lock;
   Primary& primary = primaries[static_cast<std::size_t>(device)];
   if (!primary.retained) {
     if (const CUresult code = call(driver.primary_ctx_retain, &primary.context, device); code != CUDA_SUCCESS) {
@@ -35,7 +47,7 @@ cudaError_t retain_primary(const DriverApi& driver, int device, CUcontext& conte
 
 // True for a primary context of this runtime's that has been reset: the thread needs another one.
 bool is_given_up(CUcontext context) {
-  std::lock_guard lock{primaries_mutex};
+  const Lock lock;
   for (const Primary& primary : primaries) {
     if (primary.context == context) {
       return !primary.retained;
@@ -111,7 +123,7 @@ cudaError_t current_device(const DriverApi& driver, int& device) {
 }
 
 cudaError_t reset_device(const DriverApi& driver, int device) {
-  std::lock_guard lock{primaries_mutex};
+  const Lock lock;
   Primary& primary = primaries[static_cast<std::size_t>(device)];
   const CUresult code = call(driver.primary_ctx_reset, device);
   if (code == CUDA_SUCCESS && primary.retained) {

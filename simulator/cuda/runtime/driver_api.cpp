@@ -1,10 +1,10 @@
 #include "simulator/cuda/runtime/driver_api.hpp"
 
 #include <cuda_runtime_api.h>
+#include <pthread.h>
 
 #include <cstdlib>
 #include <cstring>
-#include <mutex>
 
 namespace cuda_sim {
 namespace {
@@ -65,14 +65,16 @@ bool load(DriverApi& api) {
   return call(api.driver_get_version, &version) == CUDA_SUCCESS && version / 1000 >= CUDART_VERSION / 1000;
 }
 
+// Not std::call_once: a C program that carries this runtime has no libstdc++ to link.
+constinit pthread_once_t once = PTHREAD_ONCE_INIT;
+constinit DriverApi the_api;
+constinit bool usable = false;
+
 }  // namespace
 
 const DriverApi* driver_api() {
-  static DriverApi api;
-  static bool usable = false;
-  static std::once_flag once;
-  std::call_once(once, [] { usable = load(api); });
-  return usable ? &api : nullptr;
+  pthread_once(&once, [] { usable = load(the_api); });
+  return usable ? &the_api : nullptr;
 }
 
 }  // namespace cuda_sim
