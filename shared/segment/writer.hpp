@@ -56,10 +56,10 @@ struct WriterOptions {
   Backing backing = Backing::Named;
   Access access = Access::Owner;
   const CompanionFile* control = nullptr;  // nullptr: no control file
-  std::string_view label;
-  std::string_view shim_version;
-  std::string_view command;  // empty: from /proc/self
-  Rank rank;
+  std::string_view label{};
+  std::string_view shim_version{};
+  std::string_view command{};  // empty: from /proc/self
+  Rank rank{};
   ControlPolicy control_policy = ControlPolicy::Off;
   void (*on_step)(CreationStep step, void* data) noexcept = nullptr;
   void* on_step_data = nullptr;

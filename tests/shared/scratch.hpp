@@ -172,6 +172,17 @@ inline segment::WriterOptions options_in(const TemporaryDirectory& directory) {
   return options;
 }
 
+// Where this process has a file mapped, by /proc/self/maps; nullptr where it hasn't.
+inline std::byte* mapping_of(const std::string& path) {
+  std::ifstream maps{"/proc/self/maps"};
+  for (std::string line; std::getline(maps, line);) {
+    if (line.ends_with(path)) {
+      return reinterpret_cast<std::byte*>(std::stoull(line, nullptr, 16));
+    }
+  }
+  return nullptr;
+}
+
 inline bool is_root() { return ::geteuid() == 0; }
 
 // An ordinary user, for good. Only in a child.
