@@ -1,0 +1,537 @@
+// Requests from post to outcome, driven step by step in one process; and with a service thread where waiting is the
+// point.
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstring>
+#include <random>
+#include <thread>
+
+#include "tests/shared/control_world.hpp"
+
+namespace tidemark::control {
+namespace {
+
+using namespace std::chrono_literals;
+using segment::AckStatus;
+using segment::ControlPolicy;
+using segment::SegmentReader;
+using test::ControlWorld;
+using test::Service;
+
+// What the host finds in a slot, written as a viewer would.
+void write_record(const ControlWorld& world, std::uint32_t slot, const RequestRecord& record) {
+  const segment::FileHandle file{::open(world.control_path().c_str(), O_WRONLY | O_CLOEXEC)};
+  const auto offset = static_cast<off_t>(offsetof(ControlImage, slots) + slot * sizeof record);
+  ASSERT_EQ(::pwrite(file.get(), &record, sizeof record, offset), static_cast<ssize_t>(sizeof record));
+}
+
+RequestRecord record_of(std::uint64_t ticket, Operation operation = Operation::ResetPeak) {
+  RequestRecord record;
+  record.ticket = ticket;
+  record.operation = static_cast<std::uint32_t>(operation);
+  record.checksum = checksum_of(record);
+  return record;
+}
+
+TEST(Control, CarriesARequestThereAndItsAnswerBack) {
+  ControlWorld world;
+  const SegmentReader reader = world.reader();
+  ControlClient client = ControlClient::open(reader).value();
+  world.handler.answer_with(AckStatus::Done, "8 MiB given back");
+
+  ASSERT_TRUE(client.post({.operation = Operation::EmptyCache, .device = 3, .arguments = {1, 2, 3, 4}}, 0ns).ok());
+  EXPECT_EQ(world.host.poll(), 1u);
+  const Outcome outcome = client.wait(0ns);
+
+  EXPECT_EQ(outcome.kind, OutcomeKind::Done);
+  EXPECT_EQ(outcome.status, AckStatus::Done);
+  EXPECT_EQ(outcome.detail, "8 MiB given back");
+  EXPECT_EQ(outcome.results[3], 4u);
+  const auto seen = world.handler.requests();
+  ASSERT_EQ(seen.size(), 1u);
+  EXPECT_EQ(seen[0].operation, Operation::EmptyCache);
+  EXPECT_EQ(seen[0].device, 3u);
+  EXPECT_EQ(seen[0].client_pid, static_cast<std::uint32_t>(::getpid()));
+}
+
+TEST(Control, WorksThroughTheServiceThread) {
+  ControlWorld world;
+  const Service service{world.host};
+  const SegmentReader reader = world.reader();
+  ControlClient client = ControlClient::open(reader).value();
+
+  for (std::uint64_t i = 0; i < 50; ++i) {
+    const Outcome outcome = client.request({.operation = Operation::Ping, .arguments = {i}}, 60s);
+    ASSERT_EQ(outcome.kind, OutcomeKind::Done) << i;
+    ASSERT_EQ(outcome.results[0], i);
+  }
+}
+
+TEST(Control, CountsWhatItDidAndRefused) {
+  ControlWorld world{ControlPolicy::Peaks};
+  const SegmentReader reader = world.reader();
+  ControlClient client = ControlClient::open(reader).value();
+  for (const Operation operation : {Operation::ResetPeak, Operation::EmptyCache}) {
+    ASSERT_TRUE(client.post({.operation = operation}, 0ns).ok());
+    world.host.poll();
+  }
+  write_record(world, 20, [] {
+    RequestRecord torn = record_of(1);
+    torn.arguments[2] = 1;
+    return torn;
+  }());
+  world.host.poll();
+  world.host.poll();  // the same torn record again is not counted again
+
+  const segment::ProcessGlobals globals = reader.globals();
+
+  EXPECT_EQ(globals.requests_done, 1u);
+  EXPECT_EQ(globals.requests_refused, 1u);
+  EXPECT_EQ(globals.requests_ignored, 1u);
+}
+
+TEST(Policy, DecidesWhichRequestsAreObeyed) {
+  struct Case {
+    ControlPolicy policy;
+    Operation operation;
+    OutcomeKind expected;
+  };
+  for (const auto& [policy, operation, expected] : {
+           Case{ControlPolicy::Full, Operation::SetLimit, OutcomeKind::Done},
+           Case{ControlPolicy::Full, Operation::RecordStart, OutcomeKind::Done},
+           Case{ControlPolicy::Peaks, Operation::ResetPeak, OutcomeKind::Done},
+           Case{ControlPolicy::Peaks, Operation::Snapshot, OutcomeKind::Done},
+           Case{ControlPolicy::Peaks, Operation::ResetAccumulated, OutcomeKind::Refused},
+           Case{ControlPolicy::Peaks, Operation::EmptyCache, OutcomeKind::Refused},
+           Case{ControlPolicy::Peaks, Operation::ClearLimit, OutcomeKind::Refused},
+           Case{ControlPolicy::Peaks, Operation::RecordStop, OutcomeKind::Refused},
+           Case{ControlPolicy::Off, Operation::Ping, OutcomeKind::Done},
+           Case{ControlPolicy::Off, Operation::ResetPeak, OutcomeKind::Refused},
+       }) {
+    ControlWorld world{policy};
+    const SegmentReader reader = world.reader();
+    ControlClient client = ControlClient::open(reader).value();
+    ASSERT_TRUE(client.post({.operation = operation}, 0ns).ok());
+    world.host.poll();
+
+    const Outcome outcome = client.wait(0ns);
+
+    EXPECT_EQ(outcome.kind, expected) << to_text(policy) << " " << to_text(operation);
+    EXPECT_EQ(world.handler.requests().size(), expected == OutcomeKind::Done ? 1u : 0u);
+    EXPECT_EQ(outcome.detail.find("TIDEMARK_CONTROL") != std::string::npos, expected == OutcomeKind::Refused);
+    EXPECT_EQ(reader.globals().control_policy, policy);
+  }
+}
+
+TEST(Control, RefusesWhatItDoesNotKnow) {
+  ControlWorld world;
+  const SegmentReader reader = world.reader();
+  ControlClient client = ControlClient::open(reader).value();
+  const auto outcome_of = [&](const Order& order) {
+    EXPECT_TRUE(client.post(order, 0ns).ok());
+    world.host.poll();
+    return client.wait(0ns);
+  };
+
+  EXPECT_EQ(outcome_of({.operation = static_cast<Operation>(4711)}).status, AckStatus::Refused);
+  EXPECT_EQ(outcome_of({.operation = Operation::ResetPeak, .device = 16}).status, AckStatus::Invalid);
+  EXPECT_TRUE(world.handler.requests().empty());
+  EXPECT_EQ(outcome_of({.operation = Operation::ResetPeak, .device = 15}).status, AckStatus::Done);
+  EXPECT_EQ(outcome_of({.operation = Operation::ResetPeak, .device = kAllDevices}).status, AckStatus::Done);
+}
+
+TEST(Control, DoesNotRunWhatCameTooLate) {
+  ControlWorld world;
+  const SegmentReader reader = world.reader();
+  ControlClient client = ControlClient::open(reader).value();
+  ASSERT_TRUE(client.post({.operation = Operation::ResetPeak}, 1ns).ok());
+
+  world.host.poll();
+
+  EXPECT_EQ(client.wait(0ns).status, AckStatus::Refused);
+  EXPECT_TRUE(world.handler.requests().empty());
+}
+
+TEST(Control, TellsTheHandlersFailure) {
+  ControlWorld world;
+  const SegmentReader reader = world.reader();
+  ControlClient client = ControlClient::open(reader).value();
+  for (const AckStatus status : {AckStatus::Failed, AckStatus::Invalid, AckStatus::Refused, AckStatus::None}) {
+    world.handler.answer_with(status, "no such device");
+    ASSERT_TRUE(client.post({.operation = Operation::SetLimit}, 0ns).ok());
+    world.host.poll();
+
+    const Outcome outcome = client.wait(0ns);
+
+    EXPECT_EQ(outcome.kind, OutcomeKind::Refused);
+    EXPECT_EQ(outcome.status, status == AckStatus::None ? AckStatus::Failed : status);
+    EXPECT_EQ(outcome.detail, "no such device");
+  }
+}
+
+TEST(Tickets, RunAtMostOnce) {
+  ControlWorld world;
+  write_record(world, 5, record_of(1));
+
+  EXPECT_EQ(world.host.poll(), 1u);
+  EXPECT_EQ(world.host.poll(), 0u) << "still there, already done";
+  write_record(world, 5, record_of(2));
+  EXPECT_EQ(world.host.poll(), 1u);
+  write_record(world, 5, record_of(1));
+  EXPECT_EQ(world.host.poll(), 0u) << "an old one, written again";
+  write_record(world, 5, record_of(2 + kMaxTicketJump + 1));
+  EXPECT_EQ(world.host.poll(), 0u) << "no honest viewer is that far ahead";
+  write_record(world, 5, record_of(3));
+  EXPECT_EQ(world.host.poll(), 1u);
+
+  EXPECT_EQ(world.handler.requests().size(), 3u);
+}
+
+TEST(Tickets, WithoutTheirChecksumAreNotRequests) {
+  ControlWorld world;
+  const RequestRecord whole = record_of(1);
+  for (std::size_t byte = 0; byte < sizeof whole; ++byte) {
+    RequestRecord damaged = whole;
+    reinterpret_cast<unsigned char*>(&damaged)[byte] ^= 0x10;
+    write_record(world, 0, damaged);
+    ASSERT_EQ(world.host.poll(), 0u) << byte;
+  }
+
+  write_record(world, 0, whole);
+  EXPECT_EQ(world.host.poll(), 1u);
+}
+
+TEST(Tickets, GoOnWhereTheFormerViewerStopped) {
+  ControlWorld world;
+  const SegmentReader reader = world.reader();
+  {
+    ControlClient former = ControlClient::open(reader).value();
+    ASSERT_EQ(former.slot(), 0u);
+    ASSERT_TRUE(former.post({.operation = Operation::Ping}, 0ns).ok());
+    world.host.poll();
+    // Posted and never seen: the viewer dies, the next one overwrites it.
+    ASSERT_TRUE(former.post({.operation = Operation::SetLimit}, 0ns).ok());
+  }
+  ControlClient next = ControlClient::open(reader).value();
+  ASSERT_EQ(next.slot(), 0u);
+
+  ASSERT_TRUE(next.post({.operation = Operation::ResetPeak}, 0ns).ok());
+  EXPECT_EQ(world.host.poll(), 1u);
+
+  EXPECT_EQ(next.wait(0ns).kind, OutcomeKind::Done);
+  EXPECT_EQ(world.handler.requests().back().ticket, 3u);
+  EXPECT_EQ(world.handler.requests().back().operation, Operation::ResetPeak);
+}
+
+TEST(Tickets, SurviveGarbageLeftInTheSlot) {
+  ControlWorld world;
+  const SegmentReader reader = world.reader();
+  write_record(world, 0, record_of(UINT64_MAX));  // whole, and absurd
+  ControlClient client = ControlClient::open(reader).value();
+
+  ASSERT_TRUE(client.post({.operation = Operation::Ping}, 0ns).ok());
+  world.host.poll();
+
+  EXPECT_EQ(client.wait(0ns).kind, OutcomeKind::Done);
+}
+
+TEST(Slots, AreHeldByOneViewerEach) {
+  ControlWorld world;
+  const SegmentReader reader = world.reader();
+  std::vector<ControlClient> clients;
+  for (std::uint32_t i = 0; i < kRequestSlots; ++i) {
+    clients.push_back(ControlClient::open(reader).value());
+    EXPECT_EQ(clients.back().slot(), i);
+  }
+
+  EXPECT_EQ(ControlClient::open(reader).error().code, ErrorCode::Timeout);
+
+  clients.erase(clients.begin() + 7);
+  EXPECT_EQ(ControlClient::open(reader).value().slot(), 7u);
+}
+
+TEST(Slots, AreServedTogether) {
+  ControlWorld world;
+  const SegmentReader reader = world.reader();
+  ControlClient first = ControlClient::open(reader).value();
+  ControlClient second = ControlClient::open(reader).value();
+  ASSERT_TRUE(first.post({.operation = Operation::Ping, .arguments = {1}}, 0ns).ok());
+  ASSERT_TRUE(second.post({.operation = Operation::Ping, .arguments = {2}}, 0ns).ok());
+
+  EXPECT_EQ(world.host.poll(), 2u);
+
+  EXPECT_EQ(first.wait(0ns).results[0], 1u);
+  EXPECT_EQ(second.wait(0ns).results[0], 2u);
+}
+
+TEST(Deferred, IsParkedUntilItIsComplete) {
+  ControlWorld world;
+  const SegmentReader reader = world.reader();
+  ControlClient client = ControlClient::open(reader).value();
+  world.handler.answer_with(AckStatus::Deferred, "waits for the program's next call");
+  ASSERT_TRUE(client.post({.operation = Operation::EmptyCache}, 0ns).ok());
+  world.host.poll();
+
+  const Outcome parked = client.wait(0ns);
+  EXPECT_EQ(parked.kind, OutcomeKind::Deferred);
+  EXPECT_EQ(parked.detail, "waits for the program's next call");
+
+  world.host.complete(world.handler.requests().at(0), {.status = AckStatus::Done, .detail = "done", .results = {9}});
+  const Outcome done = client.wait(0ns);
+  EXPECT_EQ(done.kind, OutcomeKind::Done);
+  EXPECT_EQ(done.results[0], 9u);
+}
+
+// The program's call can come between the handler's decision and its acknowledgement.
+TEST(Deferred, MayBeCompleteBeforeItIsAcknowledged) {
+  struct Hasty : RequestHandler {
+    Answer handle(const Request& request) noexcept override {
+      host->complete(request, {});
+      return {.status = AckStatus::Deferred, .detail = {}, .results = {}};
+    }
+    ControlHost* host = nullptr;
+  };
+  const test::TemporaryDirectory directory;
+  segment::WriterOptions options = test::options_in(directory);
+  options.control = &companion_file();
+  auto writer = segment::SegmentWriter::create(options).value();
+  Hasty handler;
+  ControlHost host{writer, handler, ControlPolicy::Full};
+  handler.host = &host;
+  const SegmentReader reader = SegmentReader::open(writer.path()).value();
+  ControlClient client = ControlClient::open(reader).value();
+  ASSERT_TRUE(client.post({.operation = Operation::EmptyCache}, 0ns).ok());
+
+  host.poll();
+
+  EXPECT_EQ(client.wait(0ns).kind, OutcomeKind::Done);
+}
+
+TEST(Deferred, DoesNotDisturbTheSlotsNextRequest) {
+  ControlWorld world;
+  const SegmentReader reader = world.reader();
+  ControlClient client = ControlClient::open(reader).value();
+  world.handler.answer_with(AckStatus::Deferred);
+  ASSERT_TRUE(client.post({.operation = Operation::EmptyCache}, 0ns).ok());
+  world.host.poll();
+  world.handler.answer_with(AckStatus::Done, "pong");
+  ASSERT_TRUE(client.post({.operation = Operation::Ping}, 0ns).ok());
+  world.host.poll();
+
+  world.host.complete(world.handler.requests().at(0), {.detail = "the old one"});
+
+  EXPECT_EQ(client.wait(0ns).detail, "pong");
+}
+
+// The slot's record, until it holds a Nop: the moment at which a cancel() under way has been posted.
+void wait_for_nop(const ControlWorld& world, std::uint32_t slot) {
+  const segment::FileHandle file{::open(world.control_path().c_str(), O_RDONLY | O_CLOEXEC)};
+  RequestRecord record;
+  do {
+    ASSERT_EQ(::pread(file.get(), &record, sizeof record,
+                      static_cast<off_t>(offsetof(ControlImage, slots) + slot * sizeof record)),
+              static_cast<ssize_t>(sizeof record));
+  } while (record.operation != static_cast<std::uint32_t>(Operation::Nop));
+}
+
+TEST(Cancel, BeforeTheHostLookedMeansThatNothingRan) {
+  ControlWorld world;
+  const SegmentReader reader = world.reader();
+  ControlClient client = ControlClient::open(reader).value();
+  ASSERT_TRUE(client.post({.operation = Operation::SetLimit}, 0ns).ok());
+  std::thread host{[&] {
+    wait_for_nop(world, 0);
+    world.host.poll();
+  }};
+
+  const Outcome outcome = client.cancel(60s);
+  host.join();
+
+  EXPECT_EQ(outcome.kind, OutcomeKind::Timeout);
+  EXPECT_TRUE(world.handler.requests().empty());
+}
+
+TEST(Cancel, AfterTheFactSaysWhatHappened) {
+  ControlWorld world;
+  const SegmentReader reader = world.reader();
+  ControlClient client = ControlClient::open(reader).value();
+  ASSERT_TRUE(client.post({.operation = Operation::SetLimit}, 0ns).ok());
+  world.host.poll();
+  std::thread host{[&] {
+    wait_for_nop(world, 0);
+    world.host.poll();
+  }};
+
+  const Outcome outcome = client.cancel(60s);
+  host.join();
+
+  EXPECT_EQ(outcome.kind, OutcomeKind::Done);
+}
+
+TEST(Cancel, TakesADeferredRequestBack) {
+  for (const bool may_withdraw : {true, false}) {
+    ControlWorld world;
+    const SegmentReader reader = world.reader();
+    ControlClient client = ControlClient::open(reader).value();
+    world.handler.answer_with(AckStatus::Deferred);
+    world.handler.allow_withdrawal(may_withdraw);
+    ASSERT_TRUE(client.post({.operation = Operation::EmptyCache}, 0ns).ok());
+    world.host.poll();
+    std::thread host{[&] {
+      wait_for_nop(world, 0);
+      world.host.poll();
+    }};
+
+    const Outcome outcome = client.cancel(60s);
+    host.join();
+
+    EXPECT_EQ(outcome.kind, may_withdraw ? OutcomeKind::Timeout : OutcomeKind::Deferred);
+    EXPECT_EQ(world.handler.withdrawals(), 1u);
+  }
+}
+
+TEST(Cancel, WithoutAnAnswerIsIndeterminate) {
+  ControlWorld world;
+  const SegmentReader reader = world.reader();
+  ControlClient client = ControlClient::open(reader).value();
+  ASSERT_TRUE(client.post({.operation = Operation::SetLimit}, 0ns).ok());
+
+  EXPECT_EQ(client.cancel(0ns).kind, OutcomeKind::Indeterminate);
+
+  EXPECT_EQ(world.host.poll(), 1u) << "the Nop that took its place";
+  EXPECT_TRUE(world.handler.requests().empty());
+}
+
+TEST(Request, ThatMayRunLaterStaysPosted) {
+  ControlWorld world;
+  const SegmentReader reader = world.reader();
+  {
+    ControlClient client = ControlClient::open(reader).value();
+    const Outcome outcome = client.request({.operation = Operation::EmptyCache, .may_run_later = true}, 0ns);
+    EXPECT_EQ(outcome.kind, OutcomeKind::Deferred);
+  }
+
+  EXPECT_EQ(world.host.poll(), 1u);
+  EXPECT_EQ(world.handler.requests().at(0).operation, Operation::EmptyCache);
+}
+
+TEST(ControlFile, ThatIsTruncatedCostsRequestsOnly) {
+  ControlWorld world;
+  const SegmentReader reader = world.reader();
+  ControlClient client = ControlClient::open(reader).value();
+  const auto whole = test::read_file(world.control_path());
+  for (const off_t size : {off_t{4095}, off_t{4000}, off_t{64}, off_t{3}, off_t{0}}) {
+    ASSERT_EQ(::truncate(world.control_path().c_str(), size), 0);
+    world.host.poll();
+    world.host.wait(1ns);
+  }
+  EXPECT_TRUE(world.host.is_open());
+  EXPECT_TRUE(world.handler.requests().empty());
+
+  test::write_file(world.control_path(), whole);
+  ASSERT_TRUE(client.post({.operation = Operation::Ping}, 0ns).ok());
+  world.host.poll();
+  EXPECT_EQ(client.wait(0ns).kind, OutcomeKind::Done);
+}
+
+TEST(ControlFile, FullOfGarbageHoldsNoRequest) {
+  ControlWorld world;
+  std::mt19937_64 random{42};
+  for (int round = 0; round < 50; ++round) {
+    std::vector<std::byte> garbage(kControlBytes);
+    for (std::byte& byte : garbage) {
+      byte = static_cast<std::byte>(random());
+    }
+    test::write_file(world.control_path(), garbage);
+    ASSERT_EQ(world.host.poll(), 0u);
+  }
+  const SegmentReader reader = world.reader();
+
+  EXPECT_TRUE(world.handler.requests().empty());
+  EXPECT_EQ(ControlClient::open(reader).error().code, ErrorCode::BadFormat);
+}
+
+TEST(ControlFile, ThatWasReplacedIsClosedForGood) {
+  ControlWorld world;
+  const SegmentReader reader = world.reader();
+  const std::string copy = world.directory / "copy";
+  test::write_file(copy, test::read_file(world.control_path()));
+  ASSERT_EQ(::chmod(copy.c_str(), 0600), 0);
+  ASSERT_EQ(::rename(copy.c_str(), world.control_path().c_str()), 0);
+  write_record(world, 0, record_of(1));
+
+  EXPECT_EQ(world.host.poll(), 0u);
+
+  EXPECT_FALSE(world.host.is_open());
+  EXPECT_EQ(reader.globals().control_policy, ControlPolicy::Off);
+  world.host.wait(1ns);  // still returns
+}
+
+TEST(ControlFile, ThatOthersMayWriteIsClosedForGood) {
+  ControlWorld world;
+  write_record(world, 0, record_of(1));
+  ASSERT_EQ(::chmod(world.control_path().c_str(), 0666), 0);
+
+  EXPECT_EQ(world.host.poll(), 0u);
+  ASSERT_EQ(::chmod(world.control_path().c_str(), 0600), 0);
+  EXPECT_EQ(world.host.poll(), 0u);
+
+  EXPECT_FALSE(world.host.is_open());
+  EXPECT_TRUE(world.handler.requests().empty());
+}
+
+TEST(ControlFile, ThatWasRemovedIsClosedForGood) {
+  ControlWorld world;
+  const SegmentReader reader = world.reader();
+  ASSERT_EQ(::unlink(world.control_path().c_str()), 0);
+
+  EXPECT_EQ(world.host.poll(), 0u);
+
+  EXPECT_FALSE(world.host.is_open());
+  EXPECT_EQ(ControlClient::open(reader).error().code, ErrorCode::NotFound);
+}
+
+TEST(ControlFile, IsTheOwnersAlone) {
+  const ControlWorld world;
+  struct stat info {};
+  ASSERT_EQ(::stat(world.control_path().c_str(), &info), 0);
+
+  EXPECT_EQ(info.st_mode & 07777, 0600u);
+  EXPECT_EQ(info.st_size, static_cast<off_t>(kControlBytes));
+}
+
+TEST(ControlFile, ThatIsMissingFromTheStartIsSaid) {
+  const test::TemporaryDirectory directory;
+  auto writer = segment::SegmentWriter::create(test::options_in(directory)).value();
+  test::RecordingHandler handler;
+  ControlHost host{writer, handler, ControlPolicy::Full};
+  const SegmentReader reader = SegmentReader::open(writer.path()).value();
+
+  EXPECT_FALSE(host.is_open());
+  EXPECT_EQ(host.poll(), 0u);
+  host.wait(1ns);
+  EXPECT_EQ(reader.globals().control_policy, ControlPolicy::Off);
+  EXPECT_EQ(ControlClient::open(reader).error().code, ErrorCode::NotFound);
+}
+
+TEST(ControlFile, WithoutANameWorksToo) {
+  ControlWorld world{ControlPolicy::Full, segment::Backing::Memfd};
+  const auto found = segment::list_memfd_segments();
+  const auto ours = std::ranges::find(found.segments, world.writer.nonce(), [](const segment::FoundSegment& segment) {
+    return segment.reader.identity().nonce;
+  });
+  ASSERT_NE(ours, found.segments.end());
+  ControlClient client = ControlClient::open(ours->reader).value();
+
+  ASSERT_TRUE(client.post({.operation = Operation::ResetPeak}, 0ns).ok());
+  EXPECT_EQ(world.host.poll(), 1u);
+
+  EXPECT_EQ(client.wait(0ns).kind, OutcomeKind::Done);
+}
+
+}  // namespace
+}  // namespace tidemark::control
