@@ -7,10 +7,19 @@ using alloc::DevicePtr;
 using alloc::FenceToken;
 using alloc::MemoryInfo;
 
-Result<DevicePtr> FakeUpstream::allocate(ContextId context, Bytes size) noexcept {
-  if (before_allocate) {
-    before_allocate();
+namespace {
+
+// A copy, because a hook may take itself away.
+void run(const std::function<void()>& hook) {
+  if (const std::function<void()> copy = hook; copy) {
+    copy();
   }
+}
+
+}  // namespace
+
+Result<DevicePtr> FakeUpstream::allocate(ContextId context, Bytes size) noexcept {
+  run(before_allocate);
   const std::lock_guard guard(mutex_);
   if (failing_allocations_ > 0) {
     --failing_allocations_;
@@ -36,9 +45,7 @@ Result<DevicePtr> FakeUpstream::allocate(ContextId context, Bytes size) noexcept
 }
 
 Status FakeUpstream::release(ContextId context, DevicePtr ptr) noexcept {
-  if (before_release) {
-    before_release();
-  }
+  run(before_release);
   const std::lock_guard guard(mutex_);
   if (failing_releases_ > 0) {
     --failing_releases_;
@@ -57,9 +64,7 @@ Status FakeUpstream::release(ContextId context, DevicePtr ptr) noexcept {
 }
 
 Status FakeUpstream::wait_for_all_work(ContextId) noexcept {
-  if (before_wait) {
-    before_wait();
-  }
+  run(before_wait);
   const std::lock_guard guard(mutex_);
   if (const auto error = refusal()) {
     return *error;

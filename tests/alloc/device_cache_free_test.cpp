@@ -1,0 +1,430 @@
+// When a freed block may be handed out again (DESIGN D5), and what happens when the fence fails or may not be asked
+// for.
+#include <functional>
+#include <vector>
+
+#include "tests/alloc/cache_rig.hpp"
+
+namespace tidemark::test {
+namespace {
+
+Policy fast() {
+  Policy policy;
+  policy.free_mode = alloc::FreeMode::Fast;
+  return policy;
+}
+
+TEST(StrictFree, ReturnsWhenTheDeviceIsDone) {
+  CacheRig rig;
+  const DevicePtr block = rig.allocated(4_KiB);
+  rig.device.submit_work();
+
+  rig.freed(block);
+
+  EXPECT_TRUE(rig.device.is_idle());
+  EXPECT_EQ(rig.device.calls().waits, 1U);
+}
+
+TEST(StrictFree, IsPendingWhileItWaits) {
+  CacheRig rig;
+  const DevicePtr block = rig.allocated(4_KiB);
+  rig.device.before_wait = [&] {
+    EXPECT_EQ(rig.allocated_bytes(), 0_B);
+    EXPECT_EQ(rig.pending(), 4_KiB);
+    EXPECT_EQ(rig.requested(), 4_KiB);
+    EXPECT_NE(rig.allocated(4_KiB), block) << "not before its fence is done";
+    EXPECT_EQ(rig.cache().release(block).error().code, ErrorCode::InvalidValue) << "a double free";
+    rig.device.before_wait = nullptr;
+  };
+
+  rig.freed(block);
+
+  EXPECT_EQ(rig.pending(), 0_B);
+}
+
+TEST(StrictFree, CountsTheTimeItWaited) {
+  CacheRig rig;
+  const DevicePtr block = rig.allocated(4_KiB);
+  rig.device.before_wait = [] { TestClock::advance(1234); };
+
+  rig.freed(block);
+
+  EXPECT_EQ(rig[BasisWord::free_wait_ns], 1234U);
+}
+
+TEST(StrictFree, GivesTheProgramTheDevicesErrorAndCachesNothing) {
+  CacheRig rig;
+  const DevicePtr block = rig.allocated(4_KiB);
+  const DevicePtr other = rig.allocated(4_KiB);
+  rig.device.break_device();
+
+  const Status freed = rig.cache().release(block);
+
+  ASSERT_FALSE(freed.ok());
+  EXPECT_EQ(freed.error().native, kFakeSticky);
+  EXPECT_EQ(rig.pending(), 4_KiB);
+  EXPECT_EQ(rig[BasisWord::mode], static_cast<std::uint64_t>(DeviceMode::PassThrough));
+  EXPECT_EQ(rig.cache().release(other).error().native, kFakeSticky);
+  const DevicePtr fresh = rig.allocated(1000_B);
+  EXPECT_EQ(rig.device.size_at(fresh), 1000_B) << "from here on the driver serves this context";
+  rig.check();
+}
+
+TEST(StrictFree, APoisonedContextLeavesOthersAlone) {
+  CacheRig rig;
+  const alloc::ContextId other{2};
+  const DevicePtr bad = rig.allocated(4_KiB);
+  const DevicePtr good = rig.allocated(4_KiB, other);
+  rig.device.break_device();
+  EXPECT_FALSE(rig.cache().release(bad).ok());
+  rig.device.heal_device();
+
+  rig.freed(good);
+
+  EXPECT_EQ(rig.allocated(4_KiB, other), good);
+}
+
+TEST(Capture, MakesNoHelperCallAndReusesNothingFreedMeanwhile) {
+  CacheRig rig;
+  const DevicePtr cached = rig.allocated(4_KiB);
+  const DevicePtr held = rig.allocated(4_KiB);
+  rig.freed(cached);
+  rig.device.submit_work();
+  rig.device.begin_capture();
+
+  rig.freed(held);
+  const DevicePtr hit = rig.allocated(4_KiB);
+  const DevicePtr miss = rig.allocated(5_MiB);
+
+  EXPECT_EQ(hit, cached) << "its fence is known to be done";
+  EXPECT_EQ(rig.device.size_at(miss), 5_MiB)
+      << "as the program asked, so that the capture sees what it would have seen";
+  EXPECT_EQ(rig.pending(), 4_KiB);
+  EXPECT_FALSE(rig.device.is_idle());
+  rig.device.end_capture();
+  rig.freed(miss);
+}
+
+TEST(Capture, TheNextWaitLetsPassWhatWasFreedInIt) {
+  CacheRig rig;
+  const DevicePtr first = rig.allocated(4_KiB);
+  const DevicePtr second = rig.allocated(4_KiB);
+  rig.device.begin_capture();
+  rig.freed(first);
+  rig.device.end_capture();
+  ASSERT_EQ(rig.pending(), 4_KiB);
+
+  rig.freed(second);
+
+  EXPECT_EQ(rig.pending(), 0_B);
+  EXPECT_EQ(rig.device.calls().waits, 1U);
+}
+
+TEST(Capture, AMissAfterItWaitsOnceForWhatWasFreedInIt) {
+  CacheRig rig;
+  const DevicePtr block = rig.allocated(6_MiB);
+  rig.device.begin_capture();
+  rig.freed(block);
+  rig.device.submit_work();
+  rig.device.end_capture();
+
+  EXPECT_EQ(rig.allocated(6_MiB), block);
+
+  EXPECT_TRUE(rig.device.is_idle());
+  EXPECT_EQ(rig.hits(), 1U);
+}
+
+TEST(Capture, AFailureInItIsTheDriversOwnWithoutARetry) {
+  CacheRig rig{Policy::cuda_default(), 16_MiB};
+  const DevicePtr idle = rig.allocated(10_MiB);
+  rig.freed(idle);
+  rig.device.begin_capture();
+
+  const Result<DevicePtr> refused = rig.cache().allocate(kContext, 8_MiB);
+
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().native, kFakeOutOfMemory);
+  EXPECT_EQ(rig.device.calls().refused_allocations, 1U);
+  EXPECT_EQ(rig[BasisWord::alloc_retries], 0U);
+  EXPECT_EQ(rig[BasisWord::ooms], 1U);
+  rig.device.end_capture();
+}
+
+TEST(Capture, OneThatBeginsDuringTheCallIsAsGood) {
+  CacheRig rig;
+  const DevicePtr block = rig.allocated(4_KiB);
+  rig.device.before_wait = [&] {
+    rig.device.before_wait = nullptr;
+    rig.device.begin_capture();
+    rig.helper_calls_that_met_a_capture = 1;
+  };
+
+  EXPECT_TRUE(rig.cache().release(block).ok());
+
+  EXPECT_EQ(rig.pending(), 4_KiB);
+  EXPECT_EQ(rig[BasisWord::mode], static_cast<std::uint64_t>(DeviceMode::Cache));
+  rig.device.end_capture();
+  EXPECT_EQ(rig.allocated(4_KiB).address(), block.address() + 4096);
+}
+
+TEST(FastFree, DoesNotWait) {
+  CacheRig rig{fast()};
+  const DevicePtr block = rig.allocated(4_KiB);
+  rig.device.submit_work();
+
+  rig.freed(block);
+
+  EXPECT_FALSE(rig.device.is_idle());
+  EXPECT_EQ(rig.device.calls().waits, 0U);
+  EXPECT_EQ(rig.device.calls().fences, 0U) << "one a batch, not one a free";
+  EXPECT_EQ(rig.pending(), 4_KiB);
+}
+
+TEST(FastFree, DoesNotReuseBeforeTheFenceIsDone) {
+  CacheRig rig{fast()};
+  const DevicePtr block = rig.allocated(6_MiB);
+  rig.device.submit_work();
+  rig.freed(block);
+
+  const DevicePtr early = rig.allocated(6_MiB);
+  rig.device.finish_work();
+  const DevicePtr late = rig.allocated(6_MiB);
+
+  EXPECT_NE(early, block);
+  EXPECT_EQ(late, block);
+  EXPECT_EQ(rig.device.calls().waits, 0U);
+  EXPECT_EQ(rig.device.calls().open_fences, 0U);
+}
+
+TEST(FastFree, AFenceDoesNotCoverWhatIsFreedAfterIt) {
+  CacheRig rig{fast()};
+  const DevicePtr before = rig.allocated(6_MiB);
+  const DevicePtr after = rig.allocated(8_MiB);
+  rig.freed(before);
+  rig.device.submit_work();
+  const DevicePtr third = rig.allocated(20_MiB);  // sets a fence behind the first free, which is not done
+  rig.device.finish_work();
+  rig.device.submit_work();
+  rig.freed(after);
+
+  EXPECT_EQ(rig.allocated(6_MiB), before);
+  EXPECT_NE(rig.allocated(8_MiB), after);
+  rig.freed(third);
+}
+
+TEST(FastFree, RecordsOneFenceForABatch) {
+  CacheRig rig{fast()};
+  std::vector<DevicePtr> blocks;
+  for (unsigned i = 0; i < 2 * alloc::ReuseGate::kBatchBlocks; ++i) {
+    blocks.push_back(rig.allocated(4_KiB));
+  }
+
+  for (const DevicePtr block : blocks) {
+    rig.freed(block);
+  }
+
+  EXPECT_EQ(rig.device.calls().fences, 2U);
+}
+
+TEST(FastFree, WaitsOnceWhereTheBackendHasNoFence) {
+  CacheRig rig{fast()};
+  rig.device.support_fences(false);
+  const DevicePtr first = rig.allocated(6_MiB);
+  const DevicePtr second = rig.allocated(6_MiB);
+  rig.device.submit_work();
+  rig.freed(first);
+  rig.freed(second);
+  ASSERT_EQ(rig.device.calls().waits, 0U);
+
+  const DevicePtr a = rig.allocated(6_MiB);
+  const DevicePtr b = rig.allocated(6_MiB);
+
+  EXPECT_TRUE(rig.device.is_idle());
+  EXPECT_EQ(rig.device.calls().waits, 1U);
+  EXPECT_EQ(rig.device.calls().allocations, 2U);
+  EXPECT_TRUE((a == first && b == second) || (a == second && b == first));
+}
+
+TEST(FastFree, FindsTheDevicesErrorAtTheNextMiss) {
+  CacheRig rig{fast()};
+  const DevicePtr block = rig.allocated(6_MiB);
+  rig.freed(block);
+  rig.device.break_device();
+
+  const Result<DevicePtr> refused = rig.cache().allocate(kContext, 6_MiB);
+
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().native, kFakeSticky);
+  EXPECT_EQ(rig[BasisWord::mode], static_cast<std::uint64_t>(DeviceMode::PassThrough));
+  EXPECT_EQ(rig.device.size_at(rig.allocated(1000_B)), 1000_B);
+}
+
+TEST(FastFree, EmptyingTheCacheWaitsForWhatIsPending) {
+  CacheRig rig{fast()};
+  const DevicePtr block = rig.allocated(6_MiB);
+  rig.device.submit_work();
+  rig.freed(block);
+
+  const Result<Bytes> given = rig.cache().empty_cache();
+
+  ASSERT_TRUE(given.ok());
+  EXPECT_EQ(given.value(), 6_MiB);
+  EXPECT_TRUE(rig.device.is_idle());
+  EXPECT_EQ(rig.reserved(), 0_B);
+}
+
+TEST(FastFree, ReclaimsPendingMemoryBeforeReportingOutOfMemory) {
+  CacheRig rig{fast(), 16_MiB};
+  const DevicePtr block = rig.allocated(10_MiB);
+  rig.device.submit_work();
+  rig.freed(block);
+
+  const DevicePtr next = rig.allocated(12_MiB);
+
+  EXPECT_EQ(rig.reserved(), 12_MiB);
+  EXPECT_EQ(rig[BasisWord::ooms], 0U);
+  rig.freed(next);
+}
+
+TEST(CountMode, TurnsACacheIntoACounterOneWay) {
+  CacheRig rig;
+  const DevicePtr first = rig.allocated(4_KiB);
+  const DevicePtr second = rig.allocated(4_KiB);
+  const DevicePtr idle = rig.allocated(6_MiB);
+  rig.freed(idle);
+
+  rig.cache().set_mode(DeviceMode::Count);
+  rig.cache().set_mode(DeviceMode::Cache);
+  const DevicePtr native = rig.allocated(1000_B);
+
+  EXPECT_EQ(rig[BasisWord::mode], static_cast<std::uint64_t>(DeviceMode::Count));
+  EXPECT_EQ(rig.device.size_at(native), 1000_B);
+  EXPECT_EQ(rig.reserved(), 2_MiB + 1000_B) << "what was idle went back at the next call";
+  rig.freed(first);
+  EXPECT_EQ(rig.reserved(), 2_MiB + 1000_B) << "its segment still holds the second";
+  rig.freed(second);
+  EXPECT_EQ(rig.reserved(), 1000_B);
+  rig.freed(native);
+  EXPECT_EQ(rig.device.live(), 0U);
+}
+
+TEST(CountMode, LeavesIdleSegmentsAloneUntilACaptureEnds) {
+  CacheRig rig;
+  rig.freed(rig.allocated(6_MiB));
+  rig.cache().set_mode(DeviceMode::Count);
+  rig.device.begin_capture();
+  const DevicePtr in_capture = rig.allocated(1000_B);
+  EXPECT_EQ(rig.reserved(), 6_MiB + 1000_B);
+  rig.device.end_capture();
+
+  rig.freed(in_capture);
+
+  EXPECT_EQ(rig.reserved(), 0_B);
+}
+
+TEST(CountMode, AFreeThatTheDriverRefusesLeavesTheBlockBooked) {
+  Policy policy;
+  policy.mode = DeviceMode::Count;
+  CacheRig rig{policy};
+  const DevicePtr block = rig.allocated(1000_B);
+  rig.device.fail_releases(1);
+
+  const Status freed = rig.cache().release(block);
+
+  ASSERT_FALSE(freed.ok());
+  EXPECT_EQ(freed.error().native, kFakeSticky);
+  EXPECT_EQ(rig.allocated_bytes(), 1000_B);
+  EXPECT_EQ(rig[BasisWord::device_frees], 0U);
+  EXPECT_EQ(rig.both(BasisWord::small_allocations_total), 1U);
+  rig.freed(block);
+}
+
+TEST(CountMode, AnAddressThatComesBackDuringTheFreeBelongsToItsNewOwner) {
+  //   thread A                         thread B
+  //   free(p): record leaves the books
+  //   driver frees p
+  //                                    driver gives p again, booked
+  //   A's call returns                 must not touch B's record
+  Policy policy;
+  policy.mode = DeviceMode::Count;
+  CacheRig rig{policy};
+  const DevicePtr block = rig.allocated(1000_B);
+  DevicePtr again;
+  rig.device.before_release = [&] {
+    rig.device.before_release = nullptr;
+    rig.device.vanish(block);  // the driver is done with it ...
+    again = rig.allocated(2000_B);
+    rig.device.fail_releases(1);  // ... and A's call ends, whatever it says
+  };
+
+  EXPECT_FALSE(rig.cache().release(block).ok());
+
+  ASSERT_EQ(again, block);
+  EXPECT_EQ(rig.allocated_bytes(), 2000_B);
+  rig.freed(again);
+  EXPECT_EQ(rig.reserved(), 0_B);
+}
+
+TEST(PinnedSegment, IsReallyFreedAndNeverHandedOut) {
+  CacheRig rig;
+  const DevicePtr exported = rig.allocated(6_MiB);
+  ASSERT_TRUE(rig.cache().pin_segment(exported).ok());
+  EXPECT_TRUE(rig.cache().find(exported)->pinned);
+
+  rig.freed(exported);
+
+  EXPECT_EQ(rig.reserved(), 0_B);
+  EXPECT_EQ(rig.device.calls().releases, 1U);
+}
+
+TEST(PinnedSegment, KeepsItsOtherBlocksFromBeingHandedOut) {
+  CacheRig rig;
+  const DevicePtr held = rig.allocated(4_KiB);
+  const DevicePtr freed_before = rig.allocated(8_KiB);
+  rig.freed(freed_before);
+  ASSERT_TRUE(rig.cache().pin_segment(held).ok());
+  EXPECT_EQ(rig[BasisWord::pinned_bytes], (2_MiB - 4_KiB).count());
+
+  const DevicePtr elsewhere = rig.allocated(8_KiB);
+
+  EXPECT_EQ(rig.reserved(), 4_MiB);
+  rig.freed(held);
+  EXPECT_EQ(rig[BasisWord::pinned_bytes], 0U);
+  EXPECT_EQ(rig.reserved(), 2_MiB);
+  rig.freed(elsewhere);
+}
+
+TEST(PinnedSegment, WaitsForTheEndOfACaptureToBeFreed) {
+  CacheRig rig;
+  const DevicePtr exported = rig.allocated(6_MiB);
+  ASSERT_TRUE(rig.cache().pin_segment(exported).ok());
+  rig.device.begin_capture();
+  rig.freed(exported);
+  rig.device.end_capture();
+
+  const DevicePtr other = rig.allocated(6_MiB);
+  rig.freed(other);
+
+  EXPECT_EQ(rig.reserved(), 6_MiB);
+  EXPECT_EQ(rig.device.calls().releases, 1U);
+}
+
+TEST(SubAllocation, CanEndWhileLargeBlocksAreStillCached) {
+  CacheRig rig;
+  const DevicePtr shared = rig.allocated(4_KiB);
+  rig.cache().stop_sub_allocating();
+
+  const DevicePtr own = rig.allocated(4_KiB);
+  rig.freed(rig.allocated(6_MiB));
+  const DevicePtr large = rig.allocated(6_MiB);
+
+  EXPECT_EQ(rig.device.size_at(own), 4_KiB);
+  EXPECT_TRUE(rig.cache().find(own)->whole_segment);
+  EXPECT_EQ(rig.hits(), 1U);
+  rig.freed(shared);
+  rig.freed(own);
+  rig.freed(large);
+}
+
+}  // namespace
+}  // namespace tidemark::test
