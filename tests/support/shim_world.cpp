@@ -53,7 +53,8 @@ nlohmann::json ShimWorld::ps() const {
 
 nlohmann::json ShimWorld::process(pid_t pid) const {
   nlohmann::json found;
-  for (const nlohmann::json& process : ps()["processes"]) {
+  const nlohmann::json page = ps();
+  for (const nlohmann::json& process : page["processes"]) {
     // After an exec the pid has a past: whoever lives wins.
     if (process.value("pid", pid_t{0}) == pid && (found.is_null() || process["state"] == "live")) found = process;
   }
