@@ -11,7 +11,7 @@ std::string grouped(std::int64_t value) {
   std::string digits = fmt::format("{}", value);
   const std::size_t first = value < 0 ? 1 : 0;
   for (std::size_t end = digits.size(); end > first + 3; end -= 3) {
-    digits.insert(end - 3, ",");
+    digits.insert(end - 3, 1, ',');
   }
   return digits;
 }

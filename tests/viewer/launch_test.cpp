@@ -15,6 +15,7 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <sstream>
 
 namespace tidemark::viewer {
 namespace {
@@ -268,10 +269,10 @@ TEST(InterpreterLine, IsReadAsTheKernelDoes) {
 }
 
 TEST(ElfFacts, ReadWhatThisProgramNeeds) {
-  std::ifstream file("/proc/self/exe", std::ios::binary);
-  const std::string bytes{std::istreambuf_iterator<char>{file}, {}};
+  std::ostringstream bytes;
+  bytes << std::ifstream("/proc/self/exe", std::ios::binary).rdbuf();
 
-  const auto facts = elf_facts(bytes);
+  const auto facts = elf_facts(bytes.str());
 
   ASSERT_TRUE(facts.has_value());
   EXPECT_TRUE(facts->same_machine);

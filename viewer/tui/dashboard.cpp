@@ -68,7 +68,7 @@ void draw_devices(Canvas& canvas, const std::vector<NodeDevice>& devices, const 
     const int bar_at = numbers_at - bar - 2;
     const bool has_bar = bar_at > 24;
     const std::string name = fmt::format("{} {}", device.uuid.substr(0, device.uuid.find('-') + 9), device.name);
-    canvas.put(0, row, name, Style::Normal, (has_bar ? bar_at : numbers_at) - 1);
+    canvas.put(0, row, name, Style::Normal, (has_bar ? bar_at - 1 : numbers_at) - 1);
     if (has_bar) {
       canvas.put_glyph(bar_at - 1, row, U'[', Style::Dim);
       canvas.put_bar(bar_at, row, bar, device.held, device.capacity, load_style(device.held, device.capacity));

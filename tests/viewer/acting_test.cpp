@@ -1,0 +1,172 @@
+// reset-peak, reset-accumulated and empty-cache as programs, on processes that obey, defer, refuse, stall or are dead.
+#include "tests/viewer/viewer_world.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include <csignal>
+
+namespace tidemark::test {
+namespace {
+
+using nlohmann::json;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+class Acting : public testing::Test {
+ protected:
+  [[nodiscard]] Outcome tidemark(std::vector<std::string> words) const { return world_.tidemark(std::move(words)); }
+
+  ShimWorld world_;
+};
+using ResetPeak = Acting;
+using ResetAccumulated = Acting;
+using EmptyCache = Acting;
+using Refusals = Acting;
+
+TEST_F(ResetPeak, SaysBeforeAndAfterForEveryDevice) {
+  FakeProcess live(world_, {"label=job"});
+
+  const Outcome outcome = tidemark({"reset-peak", "job"});
+
+  EXPECT_EQ(outcome.exit_code, 0) << describe(outcome);
+  EXPECT_EQ(outcome.out, live.pid() + " cuda:0: peak 300.0 MiB -> 100.0 MiB (allocated now)\n" + live.pid() +
+                             " mtia:0: peak 300.0 MiB -> 100.0 MiB (allocated now)\n");
+  EXPECT_EQ(outcome.err, "");
+  EXPECT_EQ(usage_of(world_.device(std::stoi(live.pid()), "mtia:0")).peak, 100U << 20);
+}
+
+TEST_F(ResetPeak, LeavesOtherDevicesAlone) {
+  FakeProcess live(world_);
+
+  const Outcome outcome = tidemark({"reset-peak", live.pid(), "--device", "mtia:0"});
+
+  EXPECT_EQ(outcome.out, live.pid() + " mtia:0: peak 300.0 MiB -> 100.0 MiB (allocated now)\n");
+  EXPECT_EQ(usage_of(world_.device(std::stoi(live.pid()), "cuda:0")).peak, 300U << 20);
+}
+
+TEST_F(ResetPeak, OfAllGoesToEveryLivingProcess) {
+  FakeProcess one(world_);
+  FakeProcess two(world_);
+  FakeProcess dead(world_);
+  dead.kill();
+
+  const Outcome outcome = tidemark({"reset-peak", "--all", "--device", "cuda:0", "--json"});
+
+  EXPECT_EQ(outcome.exit_code, 0) << describe(outcome);
+  const json results = json::parse(outcome.out).at("results");
+  ASSERT_EQ(results.size(), 2U);
+  EXPECT_EQ(results.at(0), (json{{"id", one.id()},
+                                 {"pid", std::stoi(one.pid())},
+                                 {"device", "cuda:0"},
+                                 {"status", "done"},
+                                 {"detail", nullptr}}));
+  EXPECT_EQ(results.at(1).at("id"), two.id());
+}
+
+TEST_F(ResetPeak, OfAllWhenThereIsNothingIsDone) {
+  EXPECT_EQ(tidemark({"reset-peak", "--all"}).exit_code, 0);
+  EXPECT_EQ(json::parse(tidemark({"reset-peak", "--all", "--json"}).out).at("results").size(), 0U);
+}
+
+TEST_F(ResetAccumulated, ZeroesTheTotals) {
+  FakeProcess live(world_);
+
+  const Outcome outcome = tidemark({"reset-accumulated", live.id()});
+
+  EXPECT_EQ(outcome.exit_code, 0) << describe(outcome);
+  EXPECT_THAT(outcome.out, HasSubstr("cuda:0: totals and event counts are 0"));
+  EXPECT_EQ(stat_of(world_.device(std::stoi(live.pid()), "cuda:0"), "allocation.all.allocated"), 0U);
+}
+
+TEST_F(EmptyCache, SaysWhatWentBack) {
+  FakeProcess live(world_);
+
+  const Outcome outcome = tidemark({"empty-cache", live.pid(), "-d", "cuda:0"});
+
+  EXPECT_EQ(outcome.exit_code, 0) << describe(outcome);
+  EXPECT_EQ(outcome.out, live.pid() + " cuda:0: reserved 400.0 MiB -> 100.0 MiB, cached 300.0 MiB -> 0 B\n");
+}
+
+TEST_F(EmptyCache, ThatIsStillDeferredWhenTimeIsUpIsCodeSix) {
+  FakeProcess busy(world_, {"answer=deferred"});
+
+  const Outcome outcome = tidemark({"empty-cache", busy.pid(), "--timeout", "0.05"});
+
+  EXPECT_EQ(outcome.exit_code, 6) << describe(outcome);
+  EXPECT_THAT(outcome.err, StartsWith("tidemark: " + busy.pid() + " cuda:0: deferred: waits for an allocation"));
+}
+
+TEST_F(EmptyCache, WithoutTimeIsPostedAndDone) {
+  FakeProcess busy(world_, {"answer=deferred"});
+  FakeProcess idle(world_, {"answer=none"});
+
+  const Outcome deferred = tidemark({"empty-cache", busy.pid(), "--timeout", "0"});
+  const Outcome unseen = tidemark({"empty-cache", idle.pid(), "--timeout", "0"});
+
+  EXPECT_EQ(deferred.exit_code, 0) << describe(deferred);
+  EXPECT_EQ(unseen.exit_code, 0) << describe(unseen);
+}
+
+TEST_F(Refusals, ADeadProcessIsGone) {
+  FakeProcess dead(world_);
+  dead.kill();
+
+  const Outcome outcome = tidemark({"reset-peak", dead.pid(), "--json"});
+
+  EXPECT_EQ(outcome.exit_code, 3) << describe(outcome);
+  EXPECT_EQ(json::parse(outcome.out).at("results").at(0).at("status"), "gone");
+  EXPECT_THAT(tidemark({"reset-peak", dead.id()}).err, HasSubstr("gone: the process is dead (killed)"));
+}
+
+TEST_F(Refusals, AProcessWithControlOffSaysSo) {
+  FakeProcess closed(world_, {"policy=off"});
+
+  const Outcome outcome = tidemark({"reset-peak", closed.pid()});
+
+  EXPECT_EQ(outcome.exit_code, 4) << describe(outcome);
+  EXPECT_THAT(outcome.err, HasSubstr("TIDEMARK_CONTROL=off"));
+}
+
+TEST_F(Refusals, WhatThePolicyDoesNotAllowIsRefused) {
+  FakeProcess peaks_only(world_, {"policy=peaks"});
+
+  EXPECT_EQ(tidemark({"reset-peak", peaks_only.pid()}).exit_code, 0);
+  const Outcome outcome = tidemark({"empty-cache", peaks_only.pid()});
+  EXPECT_EQ(outcome.exit_code, 4) << describe(outcome);
+  EXPECT_THAT(outcome.err, HasSubstr("refused"));
+}
+
+TEST_F(Refusals, NoAnswerInTimeIsCodeSix) {
+  FakeProcess silent(world_, {"answer=none"});
+
+  const Outcome outcome = tidemark({"reset-peak", silent.pid(), "--timeout", "50ms"});
+
+  EXPECT_EQ(outcome.exit_code, 6) << describe(outcome);
+  EXPECT_THAT(outcome.err, HasSubstr("timeout"));
+}
+
+TEST_F(Refusals, UnknownDevicesAreToldApartFromMistakes) {
+  FakeProcess live(world_);
+
+  const Outcome missing = tidemark({"reset-peak", live.pid(), "--device", "cuda:7"});
+  EXPECT_EQ(missing.exit_code, 3);
+  EXPECT_EQ(missing.err, "tidemark: process " + live.pid() + " has no device 'cuda:7'; it has cuda:0, mtia:0\n");
+  EXPECT_EQ(tidemark({"reset-peak", live.pid(), "--device", "first"}).exit_code, 2);
+  EXPECT_EQ(tidemark({"reset-peak", "--all", "--device", "cuda:7"}).exit_code, 3);
+}
+
+TEST_F(Refusals, TheFirstFailureOfSeveralTargetsIsTheCode) {
+  FakeProcess live(world_);
+  FakeProcess closed(world_, {"policy=off"});
+
+  const Outcome outcome = tidemark({"reset-peak", closed.pid(), "4000000", live.pid()});
+
+  EXPECT_EQ(outcome.exit_code, 4) << describe(outcome);
+  EXPECT_THAT(outcome.out, HasSubstr(live.pid() + " cuda:0: peak 300.0 MiB -> 100.0 MiB"));
+  EXPECT_EQ(tidemark({"reset-peak", "4000000", closed.pid()}).exit_code, 3);
+}
+
+}  // namespace
+}  // namespace tidemark::test

@@ -1,0 +1,67 @@
+#include "tests/viewer/viewer_world.hpp"
+
+#include <sys/stat.h>
+
+#include <csignal>
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+#include <utility>
+
+namespace tidemark::test {
+namespace fs = std::filesystem;
+namespace {
+
+Launch fake_launch(const ShimWorld& world, std::vector<std::string> options) {
+  std::vector<std::string> command{TIDEMARK_TEST_FAKE_PROCESS, world.directory()};
+  command.insert(command.end(), options.begin(), options.end());
+  return {.command = std::move(command)};
+}
+
+}  // namespace
+
+FakeProcess::FakeProcess(const ShimWorld& world, std::vector<std::string> options)
+    : conversation_(fake_launch(world, std::move(options))) {
+  std::istringstream line(conversation_.read_line());
+  std::string ready;
+  line >> ready >> id_ >> path_;
+}
+
+void FakeProcess::exit() {
+  conversation_.write_line("exit");
+  (void)conversation_.finish();
+}
+
+void FakeProcess::kill() { (void)conversation_.end_by(SIGKILL); }
+
+LaunchTree::LaunchTree(const std::string& name) {
+  std::string pattern = "/tmp/tidemark-launch.XXXXXX";
+  base_ = mkdtemp(pattern.data());
+  root_ = base_ / name;
+  fs::create_directories(root_ / "bin");
+  fs::create_directories(root_ / "lib");
+  fs::create_directories(root_ / "simulator");
+  // A copy: /proc/self/exe of a link leads back to the build.
+  fs::copy_file(TIDEMARK_TEST_VIEWER, root_ / "bin/tidemark");
+  fs::copy_file(TIDEMARK_TEST_EMPTY_LIBRARY, root_ / "lib/libtidemark.so");
+}
+
+LaunchTree::~LaunchTree() {
+  std::error_code ignored;
+  fs::remove_all(base_, ignored);
+}
+
+Outcome LaunchTree::run(std::vector<std::string> words, std::map<std::string, std::string> environment) const {
+  words.insert(words.begin(), {tidemark(), "run"});
+  environment.emplace("XDG_RUNTIME_DIR", base_.string());
+  return test::run({.command = std::move(words), .environment = std::move(environment)});
+}
+
+std::string LaunchTree::write(const std::string& name, const std::string& text, int mode) const {
+  const fs::path file = base_ / name;
+  std::ofstream(file) << text;
+  chmod(file.c_str(), static_cast<mode_t>(mode));
+  return file.string();
+}
+
+}  // namespace tidemark::test
