@@ -111,7 +111,8 @@ void AddressSpace::give_back(Address base, std::uint64_t size) {
 void AddressSpace::forget_contents(Address base, std::uint64_t size) {
   const Address first = round_up(base, kPage);
   const Address last = (base + size) / kPage * kPage;
-  if (first < last) madvise(shadow_of(first), last - first, MADV_DONTNEED);
+  if (first >= last) return;
+  madvise(shadow_of(first), last - first, chunk_of(base)->second.file_offset ? MADV_REMOVE : MADV_DONTNEED);
 }
 
 AddressSpace::Chunk* AddressSpace::map_chunk(Kind kind, std::uint64_t room) {
@@ -129,7 +130,8 @@ AddressSpace::Chunk* AddressSpace::map_chunk_of(Kind kind, std::uint64_t size) {
   const Address start = reserve_twice(size);
   if (start == 0) return nullptr;
   void* shadow = as_pointer(start + size);
-  if (mprotect(shadow, size, PROT_READ | PROT_WRITE) != 0) {
+  const std::optional<std::uint64_t> file_offset = exportable_ ? map_into_file(shadow, size) : std::nullopt;
+  if (!file_offset && mprotect(shadow, size, PROT_READ | PROT_WRITE) != 0) {
     munmap(as_pointer(start), 2 * size);
     return nullptr;
   }
@@ -138,12 +140,55 @@ AddressSpace::Chunk* AddressSpace::map_chunk_of(Kind kind, std::uint64_t size) {
   // A huge page would make one touched byte cost 2 MiB.
   madvise(shadow, size, MADV_NOHUGEPAGE);
   try {
-    Chunk chunk{.size = size, .kind = kind, .free_bytes = size, .free_ranges = {{start, size}}};
+    Chunk chunk{.size = size, .kind = kind, .file_offset = file_offset, .free_bytes = size};
+    chunk.free_ranges.emplace(start, size);
     return &chunks_.emplace(start, std::move(chunk)).first->second;
   } catch (...) {
     munmap(as_pointer(start), 2 * size);
     throw;
   }
+}
+
+std::optional<std::uint64_t> AddressSpace::map_into_file(void* shadow, std::uint64_t size) {
+  const auto offset = file_.extend(size);
+  if (!offset) return std::nullopt;
+  const int fd = file_.range_at(*offset).fd;
+  const auto at = static_cast<off_t>(*offset);
+  const int flags = MAP_SHARED | MAP_FIXED | MAP_NORESERVE;
+  return mmap(shadow, size, PROT_READ | PROT_WRITE, flags, fd, at) != MAP_FAILED ? offset : std::nullopt;
+}
+
+std::optional<Address> AddressSpace::take_foreign(int fd, std::uint64_t offset, std::uint64_t size) {
+  const std::uint64_t before = offset % kPage;
+  const std::uint64_t mapped = round_up(before + size, kPage);
+  const Address start = reserve_twice(mapped);
+  if (start == 0) return std::nullopt;
+  void* shadow = as_pointer(start + mapped);
+  const auto at = static_cast<off_t>(offset - before);
+  if (mmap(shadow, mapped, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, at) == MAP_FAILED) {
+    munmap(as_pointer(start), 2 * mapped);
+    return std::nullopt;
+  }
+  madvise(shadow, mapped, MADV_DONTFORK);
+  try {
+    chunks_.emplace(start, Chunk{.size = mapped, .kind = Kind::Foreign});
+  } catch (...) {
+    munmap(as_pointer(start), 2 * mapped);
+    throw;
+  }
+  return start + before;
+}
+
+void AddressSpace::give_back_foreign(Address base) {
+  const auto chunk_at = std::prev(chunks_.upper_bound(base));
+  unmap(*chunk_at);
+  chunks_.erase(chunk_at);
+}
+
+std::optional<FileRange> AddressSpace::find_in_file(Address address) const {
+  const auto& [start, chunk] = *chunk_of(address);
+  if (!chunk.file_offset || !file_.is_there()) return std::nullopt;
+  return file_.range_at(*chunk.file_offset + (address - start));
 }
 
 void AddressSpace::unmap(const Chunks::value_type& chunk) { munmap(as_pointer(chunk.first), 2 * chunk.second.size); }

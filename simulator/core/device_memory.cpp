@@ -16,8 +16,8 @@ constexpr std::uint64_t kBounce = std::uint64_t{1} << 20;
 
 }  // namespace
 
-DeviceMemory::DeviceMemory(std::uint64_t capacity, SharedCapacity* shared, int index)
-    : capacity_(capacity), shared_(shared), index_(index) {}
+DeviceMemory::DeviceMemory(std::uint64_t capacity, SharedCapacity* shared, int index, bool exportable)
+    : capacity_(capacity), shared_(shared), index_(index), space_(exportable) {}
 
 DeviceMemory::~DeviceMemory() {
   if (shared_ != nullptr) shared_->discharge(index_, used_);
@@ -54,7 +54,7 @@ Status DeviceMemory::allocate(ContextId owner, std::uint64_t size, Address& out)
 Status DeviceMemory::release(Address base, bool used_by_work) {
   const std::lock_guard lock{mutex_};
   const auto block = blocks_.find(base);
-  if (block == blocks_.end()) return Status::InvalidValue;
+  if (block == blocks_.end() || block->second.allocation.foreign) return Status::InvalidValue;
   drop(block, used_by_work);
   return Status::Ok;
 }
@@ -74,6 +74,10 @@ std::size_t DeviceMemory::release_all_of(ContextId owner) {
 void DeviceMemory::drop(Blocks::iterator block, bool used_by_work) {
   const Block gone = block->second;
   blocks_.erase(block);
+  if (gone.allocation.foreign) {
+    space_.give_back_foreign(gone.allocation.base);
+    return;
+  }
   if (gone.written || used_by_work) poison(gone, used_by_work);
   space_.give_back(gone.allocation.base, gone.charged);
   used_ -= gone.charged;
@@ -90,6 +94,36 @@ void DeviceMemory::poison(const Block& block, bool wholly) {
   std::memset(space_.shadow_of(base), static_cast<int>(kPoison), kPoisonedEnd);
   std::memset(space_.shadow_of(base + size - kPoisonedEnd), static_cast<int>(kPoison), kPoisonedEnd);
   space_.forget_contents(base + kPoisonedEnd, size - 2 * kPoisonedEnd);
+}
+
+std::optional<FileRange> DeviceMemory::export_range(Address address) const {
+  const std::lock_guard lock{mutex_};
+  const Block* block = covering(address, 1);
+  if (block == nullptr || block->allocation.foreign) return std::nullopt;
+  return space_.find_in_file(block->allocation.base);
+}
+
+Status DeviceMemory::open_foreign(ContextId owner, int fd, std::uint64_t offset, std::uint64_t size, Address& out) {
+  const std::lock_guard lock{mutex_};
+  const std::optional<Address> base = space_.take_foreign(fd, offset, size);
+  if (!base) return Status::OutOfMemory;
+  try {
+    const Allocation allocation{.base = *base, .size = size, .owner = owner, .serial = ++last_serial_, .foreign = true};
+    blocks_.emplace(*base, Block{.allocation = allocation, .charged = 0});
+  } catch (...) {
+    space_.give_back_foreign(*base);
+    throw;
+  }
+  out = *base;
+  return Status::Ok;
+}
+
+Status DeviceMemory::close_foreign(Address base) {
+  const std::lock_guard lock{mutex_};
+  const auto block = blocks_.find(base);
+  if (block == blocks_.end() || !block->second.allocation.foreign) return Status::InvalidValue;
+  drop(block, false);
+  return Status::Ok;
 }
 
 MemoryInfo DeviceMemory::info() const {

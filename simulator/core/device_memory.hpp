@@ -28,6 +28,7 @@ struct Allocation {
   std::uint64_t size = 0;  // as asked for; only these bytes may be used
   ContextId owner{};
   std::uint64_t serial = 0;  // tells an allocation from a later one at the same address
+  bool foreign = false;      // another process's bytes, opened here: costs no capacity, release() refuses it
 };
 
 struct MemoryInfo {
@@ -38,7 +39,8 @@ struct MemoryInfo {
 class DeviceMemory {
  public:
   // `shared`: where the capacity is shared with other processes, else nullptr; `index`: the device's number there.
-  DeviceMemory(std::uint64_t capacity, SharedCapacity* shared, int index);
+  // `exportable`: export_range() works; it costs an open file.
+  DeviceMemory(std::uint64_t capacity, SharedCapacity* shared, int index, bool exportable = false);
   DeviceMemory(const DeviceMemory&) = delete;
   DeviceMemory& operator=(const DeviceMemory&) = delete;
   ~DeviceMemory();
@@ -54,6 +56,14 @@ class DeviceMemory {
 
   // Frees all memory of a context; returns how many allocations that were.
   std::size_t release_all_of(ContextId owner);
+
+  // Where another process finds the bytes from the base of the allocation around `address`. Nothing for foreign ones,
+  // and where the device keeps no file.
+  [[nodiscard]] std::optional<FileRange> export_range(Address address) const;
+  // Opens bytes of another process's device under an address of their own. OutOfMemory when the host refuses.
+  Status open_foreign(ContextId owner, int fd, std::uint64_t offset, std::uint64_t size, Address& out);
+  // Requires the exact base that open_foreign() gave: InvalidValue otherwise.
+  Status close_foreign(Address base);
 
   [[nodiscard]] MemoryInfo info() const;
   [[nodiscard]] std::uint64_t used() const;  // by this process

@@ -49,7 +49,8 @@ Machine::Machine(const MachineOptions& options) : scheduler_(options.clock, [thi
   }
   for (int device = 0; device < options.devices; ++device) {
     identities_.push_back(identity_of(options.product, device));
-    memories_.push_back(std::make_unique<DeviceMemory>(options.memory_bytes, shared_.get(), device));
+    memories_.push_back(
+        std::make_unique<DeviceMemory>(options.memory_bytes, shared_.get(), device, options.exportable));
   }
 }
 

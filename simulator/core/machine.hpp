@@ -33,6 +33,7 @@ struct MachineOptions {
   // shared.
   std::string shared_file{};
   std::string product = "MTIA";  // devices are called "PRODUCT (simulated)"
+  bool exportable = false;       // other processes may open its memory (DeviceMemory::export_range)
 };
 
 struct DeviceIdentity {

@@ -22,6 +22,7 @@ int main(void) {
   say("last error", cudaGetLastError());
   say("malloc of too much", cudaMalloc(&untouched, (size_t)1 << 50));
   say("malloc of everything", cudaMalloc(&untouched, (size_t)-1));
+  printf("the pointer is %s\n", untouched == host ? "untouched" : "changed");
   say("info to NULL", cudaMemGetInfo(NULL, NULL));
   say("total alone", cudaMemGetInfo(NULL, &size));
   say("count to NULL", cudaGetDeviceCount(NULL));

@@ -49,7 +49,9 @@ int main(void) {
   CUresult (*set_current)(CUcontext) = (CUresult(*)(CUcontext))ask("cuCtxSetCurrent", 4000, 0);
   allocate_t allocate = (allocate_t)ask("cuMemAlloc", 3020, 0);
   release_t release = (release_t)ask("cuMemFree", 3020, 0);
-  printf("init: %d, retain: %d, set current: %d\n", init(0), retain(&context, 0), set_current(context));
+  printf("init: %d\n", init(0));
+  printf("retain: %d\n", retain(&context, 0));
+  printf("set current: %d\n", set_current(context));
   printf("alloc: %d\n", allocate(&block, 1000));
   printf("free: %d\n", release(block));
   printf("free again: %d\n", release(block));

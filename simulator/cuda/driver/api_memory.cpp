@@ -38,7 +38,8 @@ CUresult release(Call& call, CUdeviceptr pointer) {
   }
   sim::Machine& machine = call.driver.machine;
   const sim::Place place = machine.place(pointer);
-  if (!place.live || place.allocation.base != pointer || call.driver.pools.is_being_freed(pointer)) {
+  if (!place.live || place.allocation.base != pointer || place.allocation.foreign ||
+      call.driver.pools.is_being_freed(pointer)) {
     return CUDA_ERROR_INVALID_VALUE;
   }
   if (const CUresult code = call.driver.captures.forbid_unsafe_call(); code != CUDA_SUCCESS) {

@@ -16,7 +16,8 @@ sim::MachineOptions machine_options(const sim::Knobs& knobs) {
           .memory_bytes = knobs.memory_bytes,
           .clock = knobs.manual_clock ? sim::ClockMode::Manual : sim::ClockMode::Auto,
           .shared_file = knobs.shared.empty() ? std::string{} : "cuda_sim." + knobs.shared,
-          .product = "CUDA GPU"};
+          .product = "CUDA GPU",
+          .exportable = true};
 }
 
 std::vector<int> visible_to_program(const sim::Machine& machine) {
@@ -40,6 +41,7 @@ Driver::Driver(const Settings& settings)
       gate(settings.knobs, &machine.scheduler()),
       contexts(machine, devices),
       streams(machine),
+      imports(machine),
       pools(machine, devices) {}
 
 Driver* Driver::find() {
@@ -71,6 +73,7 @@ bool Driver::end_context(Context& context) {
   }
   streams.forget(context);
   host_memory.forget(context);
+  imports.forget(context);
   pools.collect();
   return true;
 }

@@ -12,6 +12,7 @@
 #include "simulator/cuda/driver/captures.hpp"
 #include "simulator/cuda/driver/contexts.hpp"
 #include "simulator/cuda/driver/host_memory.hpp"
+#include "simulator/cuda/driver/imports.hpp"
 #include "simulator/cuda/driver/modules.hpp"
 #include "simulator/cuda/driver/pools.hpp"
 #include "simulator/cuda/driver/settings.hpp"
@@ -47,6 +48,7 @@ class Driver {
   Streams streams;
   Captures captures;
   HostMemory host_memory;
+  Imports imports;
   Pools pools;
   Modules modules;
 };

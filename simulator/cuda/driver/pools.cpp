@@ -47,7 +47,7 @@ CUresult Pools::free_in_order(const Stream& stream, sim::Address base) {
   collect();
   std::lock_guard lock{mutex_};
   const sim::Place place = machine_.place(base);
-  if (!place.live || place.allocation.base != base || being_freed_.contains(base)) {
+  if (!place.live || place.allocation.base != base || place.allocation.foreign || being_freed_.contains(base)) {
     return CUDA_ERROR_INVALID_VALUE;
   }
   sim::EventId done{};

@@ -10,8 +10,8 @@ CUDA_SIM_EXPORT cudaError_t CUDARTAPI cudaMalloc(void** pointer, size_t size) {
     if (!pointer) {
       return CUDA_ERROR_INVALID_VALUE;
     }
-    *pointer = nullptr;
     if (size == 0) {
+      *pointer = nullptr;
       return CUDA_SUCCESS;  // decided here: the driver would refuse it
     }
     CUdeviceptr address = 0;
@@ -32,9 +32,9 @@ CUDA_SIM_EXPORT cudaError_t CUDARTAPI cudaMallocPitch(void** pointer, size_t* pi
     if (!pointer || !pitch) {
       return CUDA_ERROR_INVALID_VALUE;
     }
-    *pointer = nullptr;
-    *pitch = 0;
     if (width == 0 || height == 0) {
+      *pointer = nullptr;
+      *pitch = 0;
       return CUDA_SUCCESS;
     }
     CUdeviceptr address = 0;
