@@ -1,0 +1,66 @@
+// The contract on the CUDA driver, in the primary context of one device, from threads in which another is current.
+#include "shim/backend/cuda_driver_backend.hpp"
+#include "tests/contract/upstream_contract.hpp"
+
+namespace tidemark::test {
+namespace {
+
+class CudaDriverRig final : public UpstreamRig {
+ public:
+  CudaDriverRig() {
+    EXPECT_EQ(cuInit(0), CUDA_SUCCESS);
+    EXPECT_EQ(cuDevicePrimaryCtxRetain(&owner_, 1), CUDA_SUCCESS);
+    EXPECT_EQ(cuDevicePrimaryCtxRetain(&other_, 0), CUDA_SUCCESS);
+    EXPECT_EQ(cuCtxSetCurrent(owner_), CUDA_SUCCESS);
+    EXPECT_EQ(cuStreamCreate(&stream_, CU_STREAM_NON_BLOCKING), CUDA_SUCCESS);
+    EXPECT_EQ(cuMemAlloc_v2(&scratch_, kScratch), CUDA_SUCCESS);
+    const auto place = contexts_.current();
+    EXPECT_TRUE(place.has_value());
+    EXPECT_EQ(place->device, 1);
+    context_ = place->context;
+    EXPECT_EQ(cuCtxSetCurrent(other_), CUDA_SUCCESS);
+  }
+  ~CudaDriverRig() override {
+    EXPECT_EQ(cuCtxSetCurrent(owner_), CUDA_SUCCESS);
+    EXPECT_EQ(cuMemFree_v2(scratch_), CUDA_SUCCESS);
+    EXPECT_EQ(cuStreamDestroy_v2(stream_), CUDA_SUCCESS);
+    EXPECT_EQ(cuCtxSetCurrent(nullptr), CUDA_SUCCESS);
+    EXPECT_EQ(cuDevicePrimaryCtxRelease_v2(1), CUDA_SUCCESS);
+    contexts_.mark_ended(context_);
+    EXPECT_EQ(cuDevicePrimaryCtxRelease_v2(0), CUDA_SUCCESS);
+  }
+
+  alloc::Upstream& upstream() override { return upstream_; }
+  alloc::ContextId context() override { return context_; }
+  void submit_work() override {
+    EXPECT_EQ(cuCtxPushCurrent_v2(owner_), CUDA_SUCCESS);
+    EXPECT_EQ(cuMemsetD8Async(scratch_, 1, kScratch, stream_), CUDA_SUCCESS);
+    CUcontext popped = nullptr;
+    EXPECT_EQ(cuCtxPopCurrent_v2(&popped), CUDA_SUCCESS);
+  }
+  void finish_work() override { EXPECT_EQ(cuStreamSynchronize(stream_), CUDA_SUCCESS); }
+  bool is_work_done() override { return cuStreamQuery(stream_) == CUDA_SUCCESS; }
+  std::uint64_t thread_state() override {
+    CUcontext current = nullptr;
+    EXPECT_EQ(cuCtxGetCurrent(&current), CUDA_SUCCESS);
+    return reinterpret_cast<std::uint64_t>(current);
+  }
+
+ private:
+  static constexpr std::size_t kScratch = 4096;
+
+  // One a process, as in the library: threads remember what they found in it.
+  static inline constinit backend::CudaContexts contexts_;
+  backend::CudaDriverUpstream upstream_{contexts_};
+  alloc::ContextId context_{};
+  CUcontext owner_ = nullptr;
+  CUcontext other_ = nullptr;
+  CUstream stream_ = nullptr;
+  CUdeviceptr scratch_ = 0;
+};
+
+INSTANTIATE_TEST_SUITE_P(CudaDriver, UpstreamContract,
+                         testing::Values([] { return std::make_unique<CudaDriverRig>(); }));
+
+}  // namespace
+}  // namespace tidemark::test
