@@ -77,7 +77,8 @@ class CallScope {
   CallGate& gate_;
   const char* const name_;
   std::optional<std::optional<int>> injected_{};
-  std::array<char, 160> notes_{};
+  std::array<char, 160>
+      notes_;  // valid up to notes_length_; clearing it would cost every call more than the call itself
   std::size_t notes_length_ = 0;
 };
 

@@ -192,12 +192,12 @@ TEST_F(Programs, AreToldThatMemoryIsOutWhereAddressSpaceIs) {
 TEST_F(Programs, TrainToTheSameResultEveryTime) {
   const auto train = [](const std::string& seed) {
     return tidemark::test::run(
-        {.command = {MTIA_TRAIN, "--steps", "42", "--seconds", "0", "--scale", "0.1", "--seed", seed}});
+        {.command = {MTIA_TRAIN, "--steps", "20", "--seconds", "0", "--scale", "0.1", "--seed", seed}});
   };
   const Outcome first = train("1");
 
   EXPECT_EQ(first.exit_code, 0);
-  EXPECT_THAT(first.out, HasSubstr("done: 42 steps"));
+  EXPECT_THAT(first.out, HasSubstr("done: 20 steps"));
   EXPECT_THAT(first.out, HasSubstr("evaluate"));
   EXPECT_EQ(train("1"), first);
   EXPECT_THAT(train("2").out, Not(testing::Eq(first.out)));

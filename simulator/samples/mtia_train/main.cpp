@@ -17,8 +17,8 @@
 namespace train {
 namespace {
 
-constexpr int kWarmUpSteps = 20;
-constexpr int kEvaluateEvery = 20;
+constexpr int kWarmUpSteps = 10;
+constexpr int kEvaluateEvery = 10;
 
 struct Phase {
   const char* name;

@@ -9,7 +9,7 @@ namespace train {
 const char* const kUsage =
     "usage: mtia_train [options]\n"
     "Trains a transformer on an MTIA device: a warm-up with small batches, then full ones,\n"
-    "with an evaluation every 20 steps. Prints a line per step.\n"
+    "with an evaluation every 10 steps. Prints a line per step.\n"
     "\n"
     "  --steps N     steps to take (200)\n"
     "  --seconds S   spread the steps over S seconds; 0: as fast as they go (20)\n"
