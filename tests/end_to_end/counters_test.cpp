@@ -122,9 +122,10 @@ TEST_P(Counters, AgreeWithTheProgramsOwnQuestionForFreeMemory) {
   const int large = guest.alloc(3 * kMiB);
   guest.alloc(1000);
 
-  EXPECT_EQ(std::stoull(guest.ask("info")), nothing_held - 4 * kMiB - 1024);
+  EXPECT_EQ(std::stoull(guest.ask("info")), nothing_held - 6 * kMiB);
+  // A segment that is wholly idle can go back to the driver at any time: it is free.
   guest.free(large);
-  EXPECT_EQ(std::stoull(guest.ask("info")), nothing_held - 1024);
+  EXPECT_EQ(std::stoull(guest.ask("info")), nothing_held - 2 * kMiB);
 }
 
 TEST_P(Counters, TotalsStartAgainAfterResetAccumulated) {

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <csignal>
 #include <fstream>
+#include <sstream>
 
 #include "tests/end_to_end/guests.hpp"
 
@@ -107,12 +108,12 @@ TEST_F(ViewerErrors, OfAnAmbiguousTargetListWhatMatches) {
 TEST_F(ViewerErrors, OfAnotherUsersProcessAreAboutPermission) {
   if (geteuid() != 0) GTEST_SKIP() << "needs root to become another user";
   ASSERT_EQ(chmod(world_.directory().c_str(), 0755), 0);
-  Launch launch = world_.viewer({"reset-peak", pid()});
-  for (const char* word : {"--clear-groups", "--regid=65534", "--reuid=65534", "setpriv"}) {
-    launch.command.insert(launch.command.begin(), word);
-  }
+  const Launch viewer = world_.viewer({"reset-peak", pid()});
+  Launch stranger = viewer;
+  stranger.command = {"setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"};
+  stranger.command.insert(stranger.command.end(), viewer.command.begin(), viewer.command.end());
 
-  const Outcome outcome = run(launch);
+  const Outcome outcome = run(stranger);
 
   EXPECT_EQ(outcome.exit_code, kPermission) << describe(outcome);
   expect_one_line(outcome);
@@ -122,9 +123,9 @@ TEST_F(ViewerErrors, OfAnotherUsersProcessAreAboutPermission) {
 // Whatever lies in the directory under a name like ours: the others are shown, and nothing waits or crashes.
 TEST_F(ViewerErrors, OfForeignFilesHideNobody) {
   const std::string base = world_.directory() + "/tidemark." + std::to_string(geteuid()) + ".";
-  const std::string own = world_.directory() + "/" + world_.files().front();
-  std::ifstream in{own, std::ios::binary};
-  const std::string genuine{std::istreambuf_iterator<char>{in}, {}};
+  std::ostringstream own;
+  own << std::ifstream{world_.directory() + "/" + world_.files().front(), std::ios::binary}.rdbuf();
+  const std::string genuine = own.str();
   ASSERT_GT(genuine.size(), 4096u);
   std::ofstream{base + "1001.00000001"} << "";
   std::ofstream{base + "1002.00000002"} << "not a segment\n";

@@ -60,7 +60,9 @@ TEST_P(WaysIn, AreCountedAlikeAndOnce) {
   const nlohmann::json device = world_.device(guest.pid(), GetParam().device);
   EXPECT_EQ(usage_of(device), kHeld);
   EXPECT_EQ(stat_of(device, "allocation.all.allocated"), 2u);
-  if (!GetParam().layer.empty()) EXPECT_EQ(process["layer"], GetParam().layer);
+  if (!GetParam().layer.empty()) {
+    EXPECT_EQ(process["layer"], GetParam().layer);
+  }
   guest.free(0);
   guest.free(1);
   EXPECT_EQ(usage_of(world_.device(guest.pid(), GetParam().device)).allocated, 0u);
