@@ -1,3 +1,4 @@
+// Faults, ticks and traces at the door of driver calls.
 #include "simulator/core/call_gate.hpp"
 
 #include <gmock/gmock.h>

@@ -1,3 +1,4 @@
+// One device's memory: what is charged, given out, refused and kept.
 #include "simulator/core/device_memory.hpp"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// The settings of a simulated driver, good and bad.
 #include "simulator/core/knobs.hpp"
 
 #include <gmock/gmock.h>
