@@ -197,11 +197,7 @@ void Runtime::publish_layer() noexcept {
 }
 
 void Runtime::finish() noexcept {
-  bool had_out_of_memory = false;
-  const std::size_t count = count_.load(std::memory_order_acquire);
-  for (std::size_t i = 0; i < count; ++i) {
-    had_out_of_memory |= place(i).cache().counters()[BasisWord::oom_count_lifetime] > 0;
-  }
+  const bool had_out_of_memory = had_out_of_memory_.load(std::memory_order_relaxed);
   publisher_.finish(options_.keep == Keep::All || (options_.keep == Keep::Auto && had_out_of_memory));
 }
 

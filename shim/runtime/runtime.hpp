@@ -81,7 +81,15 @@ class Runtime {
   // After any other call that was ours.
   void after_call() noexcept { publisher_.after_program_call(); }
 
-  // The end of the process.
+  // After an allocation that failed: remembered if it was for want of memory.
+  void after_failure(const Error& error) noexcept {
+    if (error.code == ErrorCode::OutOfMemory) {
+      had_out_of_memory_.store(true, std::memory_order_relaxed);
+      publisher_.set_flag(segment::ProcessFlag::HadOutOfMemory);
+    }
+  }
+
+  // The end of the process. Takes no device's lock: exit() may be called in a signal handler that interrupted its holder.
   void finish() noexcept;
 
  private:
@@ -100,6 +108,7 @@ class Runtime {
 
   bool is_wanted_ = true;
   bool is_started_ = false;  // guarded by mutex_
+  std::atomic<bool> had_out_of_memory_{false};
   OptionWarnings warnings_;
   Options options_;
   alloc::SegmentMap segments_;
