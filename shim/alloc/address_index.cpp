@@ -81,22 +81,15 @@ SegmentIndex AddressIndex::holder_of(const SegmentTable& segments, std::uint64_t
 
 SegmentIndex AddressIndex::overlapping(const SegmentTable& segments, std::uint64_t base,
                                        std::uint64_t size) const noexcept {
-  SegmentIndex found = 0;
   for (SegmentIndex index = root_; index != 0;) {
     const Segment& at = segments[index];
-    if (at.base >= base) {
-      if (at.base - base < size) {
-        found = index;
-      }
-      index = at.left;
-    } else {
-      if (base - at.base < at.size) {
-        found = index;
-      }
-      index = at.right;
+    const bool below = at.base < base;
+    if (below ? base - at.base < at.size : at.base - base < size) {
+      return index;
     }
+    index = below ? at.right : at.left;
   }
-  return found;
+  return 0;
 }
 
 }  // namespace tidemark::alloc

@@ -16,7 +16,7 @@ class AddressIndex {
 
   // The segment that holds `address`, or 0.
   [[nodiscard]] SegmentIndex holder_of(const SegmentTable& segments, std::uint64_t address) const noexcept;
-  // The lowest segment that has a byte in [base, base + size), or 0.
+  // A segment that has a byte in [base, base + size), or 0.
   [[nodiscard]] SegmentIndex overlapping(const SegmentTable& segments, std::uint64_t base,
                                          std::uint64_t size) const noexcept;
 

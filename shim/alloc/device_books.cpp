@@ -76,7 +76,6 @@ void DeviceBooks::begin_free(BlockIndex index) noexcept {
   Block& block = blocks_[index];
   Segment& segment = segments_[block.segment];
   block.state = BlockState::Pending;
-  block.order = ++newest_free_;
   --segment.live_blocks;
   if (is_vacant(segment)) {
     vacant_bytes_ += segment.size;

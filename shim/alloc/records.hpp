@@ -25,7 +25,7 @@ struct Block {
   std::uint64_t address;
   std::uint64_t size;
   std::uint64_t requested;
-  std::uint64_t order;  // pending: the place of its free among all frees; free: its pool's requests when it became so
+  std::uint64_t order;  // in a gate: the place of its free among all frees; free: its pool's requests when it became so
   SegmentIndex segment;
   BlockIndex before;  // neighbours in the segment
   BlockIndex after;

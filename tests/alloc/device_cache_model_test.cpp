@@ -1,6 +1,7 @@
 // The allocator and the reference model agree on every counter after every operation, over random commands.
 // TIDEMARK_TEST_SEED repeats a run, TIDEMARK_TEST_ROUNDS makes it longer.
 #include <cstdlib>
+#include <ostream>
 #include <random>
 #include <string>
 
@@ -26,7 +27,10 @@ struct Character {
   std::uint64_t largest;  // request
   bool ends_caching;      // one-way changes of mode, which make the rest of a run dull, are among the commands
   bool breaks;            // and so is a broken device
+  bool crowded = false;   // requests fall into few bins, so that these are long
 };
+
+std::ostream& operator<<(std::ostream& out, const Character& character) { return out << character.name; }
 
 class Commands {
  public:
@@ -46,6 +50,9 @@ class Commands {
 
   // Sizes of every magnitude, and often exactly on a limit.
   [[nodiscard]] std::uint64_t size() {
+    if (character_.crowded) {
+      return (64 << 10) + below(32 << 10);
+    }
     const int magnitudes = 63 - __builtin_clzll(character_.largest);
     const std::uint64_t power = std::uint64_t{1} << below(static_cast<std::uint64_t>(magnitudes) + 1);
     switch (below(4)) {
@@ -176,6 +183,7 @@ const Character kCharacters[] = {
     {"small_only", {with(LargeRequests::Whole, FreeMode::Strict), 32_MiB, true}, 1 << 20, false, false},
     {"narrow", {with(LargeRequests::Split, FreeMode::Fast), 48_MiB, true}, 16 << 20, false, false},
     {"growth_gate", {with(LargeRequests::Whole, FreeMode::Strict), 8_GiB, true}, 512 << 20, false, false},
+    {"crowded", {with(LargeRequests::Whole, FreeMode::Strict), 512_MiB, true}, 1 << 20, false, false, true},
     {"counting", {counting(), 512_MiB, true}, 64 << 20, false, false},
     {"changes_mode", {with(LargeRequests::Whole, FreeMode::Strict), 512_MiB, true}, 32 << 20, true, false},
     {"breaks", {with(LargeRequests::Whole, FreeMode::Strict), 512_MiB, true}, 32 << 20, true, true},
