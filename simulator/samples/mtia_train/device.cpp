@@ -61,6 +61,10 @@ void Stream::combine(const Tensor& result, const Tensor& a, const Tensor& b) con
   const std::size_t half = std::min({result.bytes() / 2, a.bytes(), b.bytes(), kMoved});
   check(mtiaMemcpyAsync(result.data(), a.data(), half, mtiaMemcpyDeviceToDevice, stream_), "mtiaMemcpyAsync");
   check(mtiaMemcpyAsync(result.data() + half, b.data(), half, mtiaMemcpyDeviceToDevice, stream_), "mtiaMemcpyAsync");
+  // What is read later must not depend on what the memory held before.
+  const std::size_t written = 2 * half;
+  const std::size_t read = std::min(result.bytes(), kMoved);
+  if (written < read) check(mtiaMemsetAsync(result.data() + written, 0, read - written, stream_), "mtiaMemsetAsync");
 }
 
 }  // namespace train

@@ -39,6 +39,8 @@ Parameter::Parameter(const Stream& stream, std::mt19937& random, std::size_t ele
       variance_(elements * kSingle) {
   std::array<std::uint32_t, 1024> noise{};
   std::generate(noise.begin(), noise.end(), std::ref(random));
+  stream.zero(master_);
+  stream.zero(weight_);
   stream.upload(master_, std::as_bytes(std::span{noise}));
   stream.upload(weight_, std::as_bytes(std::span{noise}));
   stream.zero(mean_);
