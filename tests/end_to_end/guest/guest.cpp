@@ -24,6 +24,7 @@
 #include <cstdarg>
 #include <cstdio>
 #include <cstdlib>
+#include <stdexcept>
 #include <string>
 #include <thread>
 #include <vector>
@@ -211,6 +212,10 @@ void obey(const Words& words) {
 int main() {
   std::string line;
   while (read_line(line)) {
-    if (const Words words = split(line); !words.empty()) obey(words);
+    try {
+      if (const Words words = split(line); !words.empty()) obey(words);
+    } catch (const std::out_of_range&) {
+      answer("no such slot or argument");
+    }
   }
 }
