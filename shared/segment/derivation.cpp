@@ -15,12 +15,12 @@ static_assert(offset_by(BasisWord::small_reserved_bytes_total, kToLargePool) == 
 
 }  // namespace
 
-std::int64_t Derivation::value(Family family, Pool pool, Field field) const noexcept {
+std::uint64_t Derivation::wrapped(Family family, Pool pool, Field field) const noexcept {
   if (field == Field::Peak) {
     return peak(family, pool);
   }
   if (pool == Pool::All && static_cast<std::size_t>(family) < kPooledFamilies) {
-    return value(family, Pool::Small, field) + value(family, Pool::Large, field);
+    return wrapped(family, Pool::Small, field) + wrapped(family, Pool::Large, field);
   }
   switch (field) {
     case Field::Allocated:
@@ -35,11 +35,11 @@ std::int64_t Derivation::value(Family family, Pool pool, Field field) const noex
   return 0;
 }
 
-std::int64_t Derivation::word(BasisWord small, Pool pool) const noexcept {
-  return word(pool == Pool::Large ? offset_by(small, kToLargePool) : small);
+std::uint64_t Derivation::word(BasisWord small, Pool pool) const noexcept {
+  return basis_[pool == Pool::Large ? offset_by(small, kToLargePool) : small];
 }
 
-std::int64_t Derivation::current(Family family, Pool pool) const noexcept {
+std::uint64_t Derivation::current(Family family, Pool pool) const noexcept {
   switch (family) {
     case Family::Allocation:
       return word(BasisWord::small_live_blocks, pool);
@@ -60,15 +60,15 @@ std::int64_t Derivation::current(Family family, Pool pool) const noexcept {
     case Family::InactiveSplitBytes:
       return word(BasisWord::small_split_bytes, pool);
     case Family::OversizeBlocks:
-      return word(BasisWord::oversize_blocks);
+      return basis_[BasisWord::oversize_blocks];
     case Family::OversizeSegments:
-      return word(BasisWord::oversize_segments);
+      return basis_[BasisWord::oversize_segments];
   }
   return 0;
 }
 
 // A block becomes active when it is handed out, so both share a total.
-std::int64_t Derivation::total(Family family, Pool pool) const noexcept {
+std::uint64_t Derivation::total(Family family, Pool pool) const noexcept {
   switch (family) {
     case Family::Allocation:
     case Family::Active:
@@ -87,38 +87,38 @@ std::int64_t Derivation::total(Family family, Pool pool) const noexcept {
     case Family::InactiveSplitBytes:
       return word(BasisWord::small_split_bytes_total, pool);
     case Family::OversizeBlocks:
-      return word(BasisWord::oversize_blocks_total);
+      return basis_[BasisWord::oversize_blocks_total];
     case Family::OversizeSegments:
-      return word(BasisWord::oversize_segments_total);
+      return basis_[BasisWord::oversize_segments_total];
   }
   return 0;
 }
 
-std::int64_t Derivation::base(Family family, Pool pool) const noexcept {
+std::uint64_t Derivation::base(Family family, Pool pool) const noexcept {
   switch (family) {
     case Family::OversizeBlocks:
-      return word(BasisWord::base_oversize_blocks);
+      return basis_[BasisWord::base_oversize_blocks];
     case Family::OversizeSegments:
-      return word(BasisWord::base_oversize_segments);
+      return basis_[BasisWord::base_oversize_segments];
     default:
       break;
   }
   const auto first = pool == Pool::Large ? BasisWord::base_large_allocation : BasisWord::base_small_allocation;
-  return word(offset_by(first, static_cast<std::size_t>(family)));
+  return basis_[offset_by(first, static_cast<std::size_t>(family))];
 }
 
-std::int64_t Derivation::peak(Family family, Pool pool) const noexcept {
+std::uint64_t Derivation::peak(Family family, Pool pool) const noexcept {
   switch (family) {
     case Family::OversizeBlocks:
-      return word(BasisWord::peak_oversize_blocks);
+      return basis_[BasisWord::peak_oversize_blocks];
     case Family::OversizeSegments:
-      return word(BasisWord::peak_oversize_segments);
+      return basis_[BasisWord::peak_oversize_segments];
     default:
       break;
   }
   constexpr std::array kFirst = {BasisWord::peak_all_allocation, BasisWord::peak_large_allocation,
                                  BasisWord::peak_small_allocation};
-  return word(offset_by(kFirst[static_cast<std::size_t>(pool)], static_cast<std::size_t>(family)));
+  return basis_[offset_by(kFirst[static_cast<std::size_t>(pool)], static_cast<std::size_t>(family))];
 }
 
 }  // namespace tidemark::segment

@@ -30,20 +30,23 @@ inline constexpr std::size_t kPooledFamilies = 9;
 inline constexpr std::size_t kFamilies = 11;
 inline constexpr std::array kPools = {Pool::All, Pool::Small, Pool::Large};
 
+// The words may come from a hostile file: sums wrap around (unsigned) and are then read as PyTorch's int64.
 class Derivation {
  public:
   explicit Derivation(const DeviceBasis& basis) noexcept : basis_(basis) {}
 
   // The oversize statistics are the same in every pool.
-  [[nodiscard]] std::int64_t value(Family family, Pool pool, Field field) const noexcept;
-  [[nodiscard]] std::int64_t word(BasisWord w) const noexcept { return static_cast<std::int64_t>(basis_[w]); }
+  [[nodiscard]] std::int64_t value(Family family, Pool pool, Field field) const noexcept {
+    return static_cast<std::int64_t>(wrapped(family, pool, field));
+  }
 
  private:
-  [[nodiscard]] std::int64_t word(BasisWord small, Pool pool) const noexcept;
-  [[nodiscard]] std::int64_t current(Family family, Pool pool) const noexcept;
-  [[nodiscard]] std::int64_t total(Family family, Pool pool) const noexcept;
-  [[nodiscard]] std::int64_t base(Family family, Pool pool) const noexcept;
-  [[nodiscard]] std::int64_t peak(Family family, Pool pool) const noexcept;
+  [[nodiscard]] std::uint64_t wrapped(Family family, Pool pool, Field field) const noexcept;
+  [[nodiscard]] std::uint64_t word(BasisWord small, Pool pool) const noexcept;
+  [[nodiscard]] std::uint64_t current(Family family, Pool pool) const noexcept;
+  [[nodiscard]] std::uint64_t total(Family family, Pool pool) const noexcept;
+  [[nodiscard]] std::uint64_t base(Family family, Pool pool) const noexcept;
+  [[nodiscard]] std::uint64_t peak(Family family, Pool pool) const noexcept;
 
   const DeviceBasis& basis_;
 };

@@ -68,20 +68,20 @@ std::int64_t stat_value(const DeviceBasis& basis, StatKey key) noexcept {
 
 CacheNumbers cache_numbers(const DeviceBasis& basis) noexcept {
   const Derivation derived{basis};
-  const auto allocations = derived.value(Family::Allocation, Pool::All, Field::Allocated);
-  const auto misses = signed_word(basis, BasisWord::misses);
-  const auto passed_through = signed_word(basis, BasisWord::passed_through);
+  const auto all = [&derived](Family family, Field field) {
+    return static_cast<std::uint64_t>(derived.value(family, Pool::All, field));
+  };
+  const auto to_signed = [](std::uint64_t number) { return static_cast<std::int64_t>(number); };
   return {
-      .hits = allocations - misses - passed_through,
-      .misses = misses,
-      .passed_through = passed_through,
-      .cached_bytes = derived.value(Family::ReservedBytes, Pool::All, Field::Current) -
-                      derived.value(Family::ActiveBytes, Pool::All, Field::Current),
-      .pending_free_bytes =
-          signed_word(basis, BasisWord::small_pending_bytes) + signed_word(basis, BasisWord::large_pending_bytes),
-      .pinned_bytes = signed_word(basis, BasisWord::pinned_bytes),
-      .driver_ns = signed_word(basis, BasisWord::driver_ns),
-      .free_wait_ns = signed_word(basis, BasisWord::free_wait_ns),
+      .hits = to_signed(all(Family::Allocation, Field::Allocated) - basis[BasisWord::misses] -
+                        basis[BasisWord::passed_through]),
+      .misses = to_signed(basis[BasisWord::misses]),
+      .passed_through = to_signed(basis[BasisWord::passed_through]),
+      .cached_bytes = to_signed(all(Family::ReservedBytes, Field::Current) - all(Family::ActiveBytes, Field::Current)),
+      .pending_free_bytes = to_signed(basis[BasisWord::small_pending_bytes] + basis[BasisWord::large_pending_bytes]),
+      .pinned_bytes = to_signed(basis[BasisWord::pinned_bytes]),
+      .driver_ns = to_signed(basis[BasisWord::driver_ns]),
+      .free_wait_ns = to_signed(basis[BasisWord::free_wait_ns]),
   };
 }
 

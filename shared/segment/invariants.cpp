@@ -7,16 +7,21 @@
 namespace tidemark::segment {
 namespace {
 
-bool is_active_allocated_plus_pending(const Derivation& derived, const CacheNumbers& cache) {
-  const auto current = [&derived](Family family) { return derived.value(family, Pool::All, Field::Current); };
-  const std::int64_t pending_blocks =
-      derived.word(BasisWord::small_pending_blocks) + derived.word(BasisWord::large_pending_blocks);
-  return pending_blocks >= 0 && cache.pending_free_bytes >= 0 &&
-         current(Family::Active) == current(Family::Allocation) + pending_blocks &&
-         current(Family::ActiveBytes) == current(Family::AllocatedBytes) + cache.pending_free_bytes;
+// a = b + c, without overflow whatever the numbers.
+bool is_sum(std::int64_t a, std::int64_t b, std::int64_t c) {
+  return static_cast<std::uint64_t>(a) == static_cast<std::uint64_t>(b) + static_cast<std::uint64_t>(c);
 }
 
-bool are_peaks_at_least_current(const Derivation& derived) {
+bool is_active_allocated_plus_pending(const DeviceBasis& basis, const Derivation& derived, const CacheNumbers& cache) {
+  const auto current = [&derived](Family family) { return derived.value(family, Pool::All, Field::Current); };
+  const auto pending_blocks =
+      static_cast<std::int64_t>(basis[BasisWord::small_pending_blocks] + basis[BasisWord::large_pending_blocks]);
+  return pending_blocks >= 0 && cache.pending_free_bytes >= 0 &&
+         is_sum(current(Family::Active), current(Family::Allocation), pending_blocks) &&
+         is_sum(current(Family::ActiveBytes), current(Family::AllocatedBytes), cache.pending_free_bytes);
+}
+
+bool are_peaks_at_least_current(const DeviceBasis& basis, const Derivation& derived) {
   for (std::size_t i = 0; i < kFamilies; ++i) {
     for (const Pool pool : kPools) {
       const auto family = static_cast<Family>(i);
@@ -25,10 +30,10 @@ bool are_peaks_at_least_current(const Derivation& derived) {
       }
     }
   }
-  return derived.word(BasisWord::held_peak_bytes) >= derived.word(BasisWord::held_bytes) &&
-         derived.word(BasisWord::lifetime_peak_allocated_bytes) >= derived.word(BasisWord::peak_all_allocated_bytes) &&
-         derived.word(BasisWord::lifetime_peak_reserved_bytes) >= derived.word(BasisWord::peak_all_reserved_bytes) &&
-         derived.word(BasisWord::lifetime_peak_held_bytes) >= derived.word(BasisWord::held_peak_bytes);
+  return basis[BasisWord::held_peak_bytes] >= basis[BasisWord::held_bytes] &&
+         basis[BasisWord::lifetime_peak_allocated_bytes] >= basis[BasisWord::peak_all_allocated_bytes] &&
+         basis[BasisWord::lifetime_peak_reserved_bytes] >= basis[BasisWord::peak_all_reserved_bytes] &&
+         basis[BasisWord::lifetime_peak_held_bytes] >= basis[BasisWord::held_peak_bytes];
 }
 
 }  // namespace
@@ -36,7 +41,7 @@ bool are_peaks_at_least_current(const Derivation& derived) {
 std::optional<Invariant> check_invariants(const DeviceBasis& basis) noexcept {
   const Derivation derived{basis};
   const CacheNumbers cache = cache_numbers(basis);
-  if (!is_active_allocated_plus_pending(derived, cache)) {
+  if (!is_active_allocated_plus_pending(basis, derived, cache)) {
     return Invariant::ActiveIsAllocatedPlusPending;
   }
   for (const Pool pool : kPools) {
@@ -45,7 +50,7 @@ std::optional<Invariant> check_invariants(const DeviceBasis& basis) noexcept {
       return Invariant::ReservedIsActivePlusCached;
     }
   }
-  if (!are_peaks_at_least_current(derived)) {
+  if (!are_peaks_at_least_current(basis, derived)) {
     return Invariant::PeakIsAtLeastCurrent;
   }
   if (cache.hits < 0) {
@@ -55,8 +60,8 @@ std::optional<Invariant> check_invariants(const DeviceBasis& basis) noexcept {
     const auto family = static_cast<Family>(i);
     for (const Field field : {Field::Allocated, Field::Current, Field::Freed}) {
       if (i < kPooledFamilies &&
-          derived.value(family, Pool::All, field) !=
-              derived.value(family, Pool::Small, field) + derived.value(family, Pool::Large, field)) {
+          !is_sum(derived.value(family, Pool::All, field), derived.value(family, Pool::Small, field),
+                  derived.value(family, Pool::Large, field))) {
         return Invariant::AllIsSmallPlusLarge;
       }
     }

@@ -172,6 +172,19 @@ TEST(Derive, CacheNumbersAddUp) {
   EXPECT_EQ(extra_value(basis, ExtraKey::LifetimePeakHeldBytes), 20'000'000);
 }
 
+// A hostile file can hold anything; found by the fuzzer as an overflow.
+TEST(Derive, SurvivesAnyWords) {
+  DeviceBasis basis;
+  for (std::size_t i = 0; i < kBasisWords; ++i) {
+    basis.words[i] = i % 2 == 0 ? INT64_MAX : static_cast<std::uint64_t>(INT64_MIN) + i;
+  }
+
+  for (std::size_t i = 0; i < kStatKeys; ++i) {
+    static_cast<void>(stat_value(basis, static_cast<StatKey>(i)));
+  }
+  EXPECT_NE(check_invariants(basis), std::nullopt);
+}
+
 TEST(Invariants, HoldInAConsistentWorld) {
   EXPECT_EQ(check_invariants(small_world()), std::nullopt);
   EXPECT_EQ(check_invariants(DeviceBasis{}), std::nullopt);
