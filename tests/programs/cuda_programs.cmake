@@ -1,5 +1,7 @@
 # Unmodified programs on the CUDA runtime and driver. Run without arguments they print the same every time.
 
+add_custom_target(cuda_programs)
+
 # cuda_program(NAME SOURCE file LINKS library...)
 function(cuda_program name)
   cmake_parse_arguments(ARG "" "SOURCE" "LINKS" ${ARGN})
@@ -8,6 +10,7 @@ function(cuda_program name)
   target_include_directories(${name} PRIVATE "${PROJECT_SOURCE_DIR}")
   target_compile_definitions(${name} PRIVATE CUDART_NAME="libcudart.so.${CUDAToolkit_VERSION_MAJOR}")
   target_link_libraries(${name} PRIVATE ${ARG_LINKS} Threads::Threads ${CMAKE_DL_LIBS})
+  add_dependencies(cuda_programs ${name})
 endfunction()
 
 function(cuda_program_library name source)
@@ -17,7 +20,7 @@ function(cuda_program_library name source)
   target_include_directories(${name} PRIVATE "${PROJECT_SOURCE_DIR}")
 endfunction()
 
-foreach(source cuda_almost_full.c cuda_async_frees.c cuda_capture.c cuda_early_reuse.c cuda_exec.c cuda_exit_holding.c
+foreach(source cuda_almost_full.c cuda_async_frees.c cuda_capture.c cuda_devices.c cuda_early_reuse.c cuda_exec.c cuda_exit_holding.c
                cuda_fork.c cuda_hold.c cuda_sizes.c cuda_static_destructors.cpp cuda_streams.c cuda_threads.cpp
                cuda_wrong_frees.c)
   get_filename_component(name "${source}" NAME_WE)

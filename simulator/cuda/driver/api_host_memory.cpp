@@ -52,7 +52,7 @@ CUDA_SIM_EXPORT CUresult CUDAAPI cuMemAllocHost(void** pointer, unsigned int siz
 }
 
 CUDA_SIM_EXPORT CUresult CUDAAPI cuMemFreeHost(void* pointer) {
-  return with_context(__func__, [&](Call& call) {
+  return with_driver(__func__, [&](Call& call) {
     if (const CUresult code = call.driver.captures.forbid_unsafe_call(); code != CUDA_SUCCESS) {
       return code;
     }
@@ -69,7 +69,7 @@ CUDA_SIM_EXPORT CUresult CUDAAPI cuMemHostRegister(void* pointer, size_t size, u
 }
 
 CUDA_SIM_EXPORT CUresult CUDAAPI cuMemHostUnregister(void* pointer) {
-  return with_context(__func__, [&](Call& call) {
+  return with_driver(__func__, [&](Call& call) {
     wait_for_all(call);
     return call.driver.host_memory.remove(pointer);
   });

@@ -32,6 +32,7 @@ CUresult allocate(Call& call, std::size_t size, CUdeviceptr* out) {
   return CUDA_SUCCESS;
 }
 
+// The allocation is found by its address, so any context or none may be current.
 CUresult release(Call& call, CUdeviceptr pointer) {
   if (pointer == 0) {
     return CUDA_SUCCESS;
@@ -48,11 +49,13 @@ CUresult release(Call& call, CUdeviceptr pointer) {
   call.driver.gate.delay_free();
   if (call.driver.pools.owns(pointer)) {
     call.driver.pools.forget(pointer);  // documented not to wait
-  } else {
-    machine.synchronize_device(place.device);
-    const CUresult code = to_code(call.scheduler().synchronize_context(call.context->core), *call.context);
-    if (code == CUDA_ERROR_ILLEGAL_ADDRESS) {
-      return code;
+    return to_code(machine.release(pointer));
+  }
+  machine.synchronize_device(place.device);
+  if (Context* owner = call.driver.contexts.owner_of(place.allocation.owner)) {
+    const sim::Status health = call.scheduler().synchronize_context(place.allocation.owner);
+    if (to_code(health, *owner) == CUDA_ERROR_ILLEGAL_ADDRESS) {
+      return CUDA_ERROR_ILLEGAL_ADDRESS;
     }
   }
   return to_code(machine.release(pointer));
@@ -73,7 +76,7 @@ CUDA_SIM_EXPORT CUresult CUDAAPI cuMemAlloc_v2(CUdeviceptr* pointer, size_t size
 }
 
 CUDA_SIM_EXPORT CUresult CUDAAPI cuMemFree_v2(CUdeviceptr pointer) {
-  return with_context(
+  return with_driver(
       __func__,
       [&](Call& call) {
         call.scope.note("address=%#llx", pointer);

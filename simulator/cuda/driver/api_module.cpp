@@ -32,7 +32,7 @@ CUDA_SIM_EXPORT CUresult CUDAAPI cuModuleLoadFatBinary(CUmodule* module, const v
 }
 
 CUDA_SIM_EXPORT CUresult CUDAAPI cuModuleUnload(CUmodule module) {
-  return with_context(__func__, [&](Call& call) {
+  return with_driver(__func__, [&](Call& call) {
     return call.driver.modules.unload(module) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
   });
 }

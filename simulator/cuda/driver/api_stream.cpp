@@ -13,7 +13,7 @@ CUresult create(Call& call, CUstream* stream, unsigned flags, int priority) {
 }
 
 CUresult destroy(Call& call, CUstream handle) {
-  if (const auto stream = call.driver.streams.find(handle, *call.context, false)) {
+  if (const auto stream = call.driver.streams.find_created(handle)) {
     call.driver.captures.forget(stream->core);
   }
   return call.driver.streams.destroy(handle);
@@ -65,10 +65,10 @@ CUDA_SIM_EXPORT CUresult CUDAAPI cuStreamCreateWithPriority(CUstream* stream, un
 }
 
 CUDA_SIM_EXPORT CUresult CUDAAPI cuStreamDestroy(CUstream stream) {
-  return with_context(__func__, [&](Call& call) { return destroy(call, stream); });
+  return with_driver(__func__, [&](Call& call) { return destroy(call, stream); });
 }
 CUDA_SIM_EXPORT CUresult CUDAAPI cuStreamDestroy_v2(CUstream stream) {
-  return with_context(__func__, [&](Call& call) { return destroy(call, stream); });
+  return with_driver(__func__, [&](Call& call) { return destroy(call, stream); });
 }
 
 CUDA_SIM_EXPORT CUresult CUDAAPI cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode* mode) {

@@ -70,6 +70,10 @@ std::optional<Stream> Streams::find(CUstream handle, Context& current, bool zero
     const sim::ContextId core = current.core;
     return Stream{.core = machine_.scheduler().default_stream(core), .context = &current, .is_legacy_default = true};
   }
+  return find_created(handle);
+}
+
+std::optional<Stream> Streams::find_created(CUstream handle) const {
   std::lock_guard lock{mutex_};
   const auto found = streams_.find(handle);
   return found != streams_.end() ? std::optional{found->second} : std::nullopt;

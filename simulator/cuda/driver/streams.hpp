@@ -46,6 +46,8 @@ class Streams {
   CUresult destroy(CUstream handle);
   // What `handle` stands for in a call made with `current`; `zero_is_thread`: in a _ptsz function.
   [[nodiscard]] std::optional<Stream> find(CUstream handle, Context& current, bool zero_is_thread);
+  // No default streams.
+  [[nodiscard]] std::optional<Stream> find_created(CUstream handle) const;
 
   CUresult create_event(Context& context, unsigned flags, CUevent& out);
   CUresult destroy_event(CUevent handle);

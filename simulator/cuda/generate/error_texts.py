@@ -46,6 +46,6 @@ TEXTS = {
 def text_of(name: str, value: int) -> str:
     if value in TEXTS:
         return TEXTS[value]
-    words = re.sub(r"^(CUDA_ERROR_|cudaError)", "", name)
+    words = re.sub(r"^(CUDA_ERROR_|cudaError)", "", name).replace("ECCU", "EccU")
     words = words.replace("_", " ") if words.isupper() or "_" in words else re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", words)
     return words.lower()

@@ -14,7 +14,8 @@ TYPEDEF = re.compile(r"typedef\s+CUresult\s*\(\s*CUDAAPI\s*\*\s*PFN_(cu[A-Z]\w*?
 RUNTIME_HEADERS = ("cuda_runtime_api.h", "cuda_profiler_api.h", "cuda_gl_interop.h", "cuda_egl_interop.h",
                    "cuda_vdpau_interop.h")
 # In libcudart, but declared in no header that a program includes.
-UNDECLARED_RUNTIME = ("__cudaGetProcAddress", "__cudaRegisterHostVar", "__cudaRegisterUnifiedTable",
+UNDECLARED_RUNTIME = ("__cudaGetKernel", "__cudaGetProcAddress", "__cudaLaunchKernel", "__cudaLaunchKernel_ptsz",
+                      "__cudaRegisterHostVar", "__cudaRegisterUnifiedTable",
                       "__cudaRegisterFatBinary", "__cudaRegisterFatBinaryEnd", "__cudaUnregisterFatBinary",
                       "__cudaRegisterVar", "__cudaRegisterManagedVar", "__cudaRegisterFunction", "__cudaInitModule",
                       "__cudaPushCallConfiguration", "__cudaPopCallConfiguration")
@@ -64,7 +65,7 @@ def runtime_exports(include: Path, library: Path | None, nm: str) -> list[str]:
             names.update(re.findall(r"\bCUDARTAPI\s+(cuda[A-Z]\w*)\s*\(", text))
             for name, suffix in re.findall(r"#\s*define\s+(cuda\w+)\s+__CUDART_API_(PTDS|PTSZ)\(\1\)", text):
                 names.add(f"{name}_{suffix.lower()}")
-    return sorted(name for name in names if re.fullmatch(r"(__)?cuda\w+", name))
+    return sorted(name for name in names if re.fullmatch(r"(__)?cuda\w+", name) and "WGL" not in name)
 
 
 def enumerators(header: Path, pattern: str) -> list[tuple[str, int]]:
