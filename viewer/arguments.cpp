@@ -57,7 +57,10 @@ bool looks_like_option(std::string_view word) { return word.size() > 1 && word.s
   if (!near.empty()) {
     fail(command, fmt::format("no option '{}'; did you mean '{}'?", typed, near));
   }
-  fail(command, fmt::format("no option '{}' in this version; there are {}", typed, fmt::join(names, " ")));
+  constexpr std::size_t kMostListed = 10;
+  fail(command, names.size() > kMostListed
+                    ? fmt::format("no option '{}' in this version", typed)
+                    : fmt::format("no option '{}' in this version; there are {}", typed, fmt::join(names, " ")));
 }
 
 void check_operands(const CommandSyntax& command, const std::vector<std::string>& operands) {

@@ -297,21 +297,17 @@ TEST(ElfFacts, SurviveEveryPrefixAndEveryFlippedByteOfAHead) {
 
 class RunOptions : public testing::Test {
  protected:
-  static Settings settings_of(const Words& words, bool terminal = false,
-                              const std::map<std::string, std::string>& present = {}) {
+  static Settings settings_of(const Words& words, const std::map<std::string, std::string>& present = {}) {
     const CommandSyntax syntax{.name = "run",
                                .operands = "",
                                .takes = Operands::Program,
                                .summary = "",
                                .examples = "",
                                .options = run_option_specs()};
-    return shim_settings(
-        parse_arguments(syntax, words),
-        [&](std::string_view name) {
-          const auto found = present.find(std::string{name});
-          return found == present.end() ? std::nullopt : std::optional{found->second};
-        },
-        terminal);
+    return shim_settings(parse_arguments(syntax, words), [&](std::string_view name) {
+      const auto found = present.find(std::string{name});
+      return found == present.end() ? std::nullopt : std::optional{found->second};
+    });
   }
   static std::string refusal_of(const Words& words) {
     try {
@@ -326,30 +322,31 @@ class RunOptions : public testing::Test {
 
 TEST_F(RunOptions, MirrorTheVariablesOfTheLibrary) {
   EXPECT_THAT(settings_of({"--mode", "count", "--free=fast", "--limit", "cuda:0=8GiB,mtia=80%", "--label", "eval 1",
-                           "--record", "--report=off", "--thread", "off", "--record-max-entries", "1000", "p"}),
+                           "--alloc-conf", "large:split", "--thread", "off", "--log-file", "stderr", "p"}),
               ElementsAre(Pair("TIDEMARK_MODE", "count"), Pair("TIDEMARK_FREE", "fast"),
                           Pair("TIDEMARK_LIMIT", "cuda:0=8GiB,mtia=80%"), Pair("TIDEMARK_LABEL", "eval 1"),
-                          Pair("TIDEMARK_THREAD", "off"), Pair("TIDEMARK_RECORD", "all"),
-                          Pair("TIDEMARK_RECORD_MAX_ENTRIES", "1000"), Pair("TIDEMARK_REPORT", "off")));
+                          Pair("TIDEMARK_ALLOC_CONF", "large:split"), Pair("TIDEMARK_THREAD", "off"),
+                          Pair("TIDEMARK_LOG_FILE", "stderr")));
 }
 
 TEST_F(RunOptions, SetNothingThatWasNotAskedFor) { EXPECT_THAT(settings_of({"p", "--mode", "x"}), IsEmpty()); }
 
-TEST_F(RunOptions, ReportToATerminalUnlessQuietOrSetAlready) {
-  EXPECT_THAT(settings_of({"p"}, true), ElementsAre(Pair("TIDEMARK_REPORT", "stderr")));
-  EXPECT_THAT(settings_of({"-q", "p"}, true), ElementsAre(Pair("TIDEMARK_LOG", "off")));
-  EXPECT_THAT(settings_of({"p"}, true, {{"TIDEMARK_REPORT", "off"}}), IsEmpty());
+TEST_F(RunOptions, QuietSilencesTheLibraryTooUnlessItsLogIsSet) {
+  EXPECT_THAT(settings_of({"-q", "p"}), ElementsAre(Pair("TIDEMARK_LOG", "off")));
+  EXPECT_THAT(settings_of({"-q", "--log", "debug", "p"}), ElementsAre(Pair("TIDEMARK_LOG", "debug")));
+  EXPECT_THAT(settings_of({"-q", "p"}, {{"TIDEMARK_LOG", "info"}}), IsEmpty());
 }
 
 TEST_F(RunOptions, UnpoolOnlyWhatIsNotSet) {
-  EXPECT_THAT(settings_of({"--unpool", "p"}, false, {{"XLA_PYTHON_CLIENT_ALLOCATOR", "bfc"}}),
+  EXPECT_THAT(settings_of({"--unpool", "p"}, {{"XLA_PYTHON_CLIENT_ALLOCATOR", "bfc"}}),
               ElementsAre(Pair("PYTORCH_NO_CUDA_MEMORY_CACHING", "1"), Pair("XLA_PYTHON_CLIENT_PREALLOCATE", "false")));
 }
 
 TEST_F(RunOptions, MakeFileNamesAbsolute) {
   const std::string here = fs::current_path().string();
-  EXPECT_THAT(settings_of({"--report=out.txt", "--dir", ".", "p"}),
-              ElementsAre(Pair("TIDEMARK_DIR", testing::StartsWith(here)), Pair("TIDEMARK_REPORT", here + "/out.txt")));
+  EXPECT_THAT(
+      settings_of({"--log-file=out.txt", "--dir", ".", "p"}),
+      ElementsAre(Pair("TIDEMARK_DIR", testing::StartsWith(here)), Pair("TIDEMARK_LOG_FILE", here + "/out.txt")));
 }
 
 TEST_F(RunOptions, RefuseBadValuesAndSayWhatIsAllowed) {
@@ -357,10 +354,10 @@ TEST_F(RunOptions, RefuseBadValuesAndSayWhatIsAllowed) {
   EXPECT_THAT(refusal_of({"--limit", "eight", "p"}), HasSubstr("1.5GiB"));
   EXPECT_THAT(refusal_of({"--dir", "/no/such/dir", "p"}), HasSubstr("existing directory"));
   EXPECT_THAT(refusal_of({"--label", std::string(65, 'x'), "p"}), HasSubstr("64 bytes"));
-  EXPECT_THAT(refusal_of({"--record-max-entries", "-1", "p"}), HasSubstr("above 0"));
   EXPECT_THAT(refusal_of({"--simulate", "tpu", "p"}), HasSubstr("mtia cuda"));
   EXPECT_THAT(refusal_of({"--no-children", "p"}), HasSubstr("no option '--no-children'"));
   EXPECT_THAT(refusal_of({"--expect", "peak<=1GiB", "p"}), HasSubstr("no option '--expect'"));
+  EXPECT_THAT(refusal_of({"--record", "p"}), HasSubstr("no option '--record'"));
 }
 
 TEST_F(RunOptions, TakeEveryFormOfALimit) {

@@ -218,7 +218,7 @@ TEST_F(WrongInput, DamagedAndForeignFilesAreToldAndSkipped) {
   EXPECT_THAT(outcome.out, HasSubstr(live.id()));
   EXPECT_THAT(outcome.err, HasSubstr("tidemark: " + cut.path() + ": "));
   EXPECT_THAT(outcome.err, HasSubstr("tidemark: " + foreign + ": "));
-  EXPECT_EQ(tidemark({"show", "77"}).exit_code, 1);
+  EXPECT_EQ(tidemark({"show", "77"}).exit_code, 3);
   EXPECT_EQ(json::parse(tidemark({"ps", "--json"}).out).at("processes").size(), 1U);
 }
 

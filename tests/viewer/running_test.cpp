@@ -48,7 +48,6 @@ TEST(Running, SetsWhatWasAskedForAndNothingElse) {
   EXPECT_THAT(outcome.out, HasSubstr("MINE=kept\n"));
   EXPECT_THAT(outcome.out, HasSubstr("LD_PRELOAD=" + tree.library() + "\n"));
   EXPECT_THAT(outcome.out, Not(HasSubstr("LD_LIBRARY_PATH")));
-  EXPECT_THAT(outcome.out, Not(HasSubstr("TIDEMARK_REPORT")));  // stderr is no terminal
 }
 
 TEST(Running, LoadsTheLibraryIntoTheProgram) {

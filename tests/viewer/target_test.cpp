@@ -93,7 +93,7 @@ TEST(Target, WhoseFileCannotBeReadSaysWhy) {
       {.path = "/s/bad", .id = "dddd0000", .pid = 601, .reason = "not a segment", .wrong_layout = false});
 
   EXPECT_EQ(target_refusal(view, "600").code, ExitCode::WrongLayout);
-  EXPECT_EQ(target_refusal(view, "dddd0000").code, ExitCode::Failed);
+  EXPECT_EQ(target_refusal(view, "dddd0000").code, ExitCode::NotFound);
   EXPECT_THAT(target_refusal(view, "601").line, HasSubstr("/s/bad: not a segment"));
 }
 

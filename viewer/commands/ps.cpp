@@ -54,6 +54,7 @@ ExitCode run(const Arguments& arguments, const Context& context) {
     fmt::print("{}", ps_csv(view));
   } else {
     fmt::print("{}", ps_text(view, terminal_charset(), terminal_width()));
+    sweep(context.directories);  // not in what scripts call: they pay for nothing but the look
     add_notes(view, context, arguments.operands().empty());
   }
   return ExitCode::Done;

@@ -41,7 +41,7 @@ ExitCode run(const Arguments& arguments, const Context& context) {
   if (words.empty()) {
     throw Failure(ExitCode::Usage, "run: needs a program: tidemark run [options] [--] CMD ARG...");
   }
-  Settings settings = shim_settings(arguments, present_environment, isatty(STDERR_FILENO) == 1);
+  Settings settings = shim_settings(arguments, present_environment);
   const std::filesystem::path bin = executable_directory();
   const std::string library = loadable_path(find_library(bin)).string();
   const std::string simulator =

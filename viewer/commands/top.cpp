@@ -5,8 +5,6 @@
 #include "viewer/model/target.hpp"
 #include "viewer/tui/loop.hpp"
 
-#include "shared/segment/enumerate.hpp"
-
 #include <fmt/format.h>
 
 #include <array>
@@ -50,11 +48,7 @@ class Looker {
   Sample look() {
     const auto now = std::chrono::steady_clock::now();
     if (now >= next_sweep_) {
-      std::vector<std::string> names;
-      for (const auto& directory : directories_) {
-        names.push_back(directory.string());
-      }
-      (void)segment::collect_garbage(names);
+      sweep(directories_);
       next_sweep_ = now + kSweepEvery;
     }
     Sample sample{.view = collect(directories_), .waiting = 0};

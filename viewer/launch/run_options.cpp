@@ -15,117 +15,44 @@
 namespace tidemark::viewer {
 namespace {
 
-enum class Form { Word, Text, Label, Limit, Count, Directory, Path };
+enum class Form { Word, Text, Label, Limit, Directory, Path };
 
 struct RunOption {
   OptionSpec spec;
   std::string_view variable;
-  Form form = Form::Word;
-  std::string_view words;    // what is allowed, between blanks; also for Path: words that are no path
-  std::string_view implied;  // the value of an option given without one
+  Form form;
+  std::string_view words;  // what is allowed, between blanks; for Path: words that are no path
 };
 
+constexpr RunOption option(std::string_view name, std::string_view value, std::string_view variable, Form form,
+                           std::string_view words, std::string_view help) {
+  return {{name, "", Takes::Value, value, help}, variable, form, words};
+}
+
 constexpr std::array kRunOptions{
-    RunOption{{"--mode", "", Takes::Value, "MODE", "cache (default): serve from a cache; count: only look; off"},
-              "TIDEMARK_MODE",
-              Form::Word,
-              "cache count off",
-              ""},
-    RunOption{{"--free", "", Takes::Value, "HOW", "strict (default): a free waits for the device; fast: it does not"},
-              "TIDEMARK_FREE",
-              Form::Word,
-              "strict fast",
-              ""},
-    RunOption{{"--limit", "", Takes::Value, "SIZE", "most memory to reserve: 8GiB, or cuda:0=8GiB,mtia=80%"},
-              "TIDEMARK_LIMIT",
-              Form::Limit,
-              "",
-              ""},
-    RunOption{{"--label", "", Takes::Value, "TEXT", "a name for this job in every view"},
-              "TIDEMARK_LABEL",
-              Form::Label,
-              "",
-              ""},
-    RunOption{{"--alloc-conf", "", Takes::Value, "KEY:VALUE,...", "settings of the cache, as PYTORCH_CUDA_ALLOC_CONF"},
-              "TIDEMARK_ALLOC_CONF",
-              Form::Text,
-              "",
-              ""},
-    RunOption{{"--dir", "", Takes::Value, "DIR", "where the program's segment goes (/dev/shm)"},
-              "TIDEMARK_DIR",
-              Form::Directory,
-              "",
-              ""},
-    RunOption{{"--shm", "", Takes::Value, "HOW", "named (default), memfd or off"},
-              "TIDEMARK_SHM",
-              Form::Word,
-              "named memfd off",
-              ""},
-    RunOption{{"--access", "", Takes::Value, "WHO", "who may read the counters: owner (default), group, all"},
-              "TIDEMARK_ACCESS",
-              Form::Word,
-              "owner group all",
-              ""},
-    RunOption{{"--keep", "", Takes::Value, "WHAT", "segments that stay after the process: auto (default), all, none"},
-              "TIDEMARK_KEEP",
-              Form::Word,
-              "auto all none",
-              ""},
-    RunOption{{"--control", "", Takes::Value, "WHAT", "requests that are obeyed: full (default), peaks, off"},
-              "TIDEMARK_CONTROL",
-              Form::Word,
-              "full peaks off",
-              ""},
-    RunOption{{"--thread", "", Takes::Value, "SWITCH", "the service thread: on (default) or off"},
-              "TIDEMARK_THREAD",
-              Form::Word,
-              "on off 1 0",
-              ""},
-    RunOption{{"--skip", "", Takes::Value, "NAME,...", "executables that are left alone"},
-              "TIDEMARK_SKIP",
-              Form::Text,
-              "",
-              ""},
-    RunOption{{"--record", "", Takes::OptionalValue, "WHAT", "memory history from the start: all (default) or state"},
-              "TIDEMARK_RECORD",
-              Form::Word,
-              "all state off",
-              "all"},
-    RunOption{{"--record-stacks", "", Takes::Value, "WHICH", "stacks in the history: all, cpp, python, none"},
-              "TIDEMARK_RECORD_STACKS",
-              Form::Word,
-              "all cpp python none",
-              ""},
-    RunOption{{"--record-max-entries", "", Takes::Value, "N", "entries of the history, per device"},
-              "TIDEMARK_RECORD_MAX_ENTRIES",
-              Form::Count,
-              "",
-              ""},
-    RunOption{{"--snapshot-on-oom", "", Takes::Value, "FILE", "a snapshot at each out-of-memory"},
-              "TIDEMARK_SNAPSHOT_ON_OOM",
-              Form::Path,
-              "",
-              ""},
-    RunOption{{"--report", "", Takes::OptionalValue, "FILE", "a summary at exit, on stderr or into FILE; off: none"},
-              "TIDEMARK_REPORT",
-              Form::Path,
-              "stderr off",
-              "stderr"},
-    RunOption{{"--fill", "", Takes::Value, "HOW", "contents of blocks handed out: none (default), zero, poison"},
-              "TIDEMARK_FILL",
-              Form::Word,
-              "none zero poison",
-              ""},
-    RunOption{{"--log", "", Takes::Value, "LEVEL", "warn (default), error, info, debug, off"},
-              "TIDEMARK_LOG",
-              Form::Word,
-              "warn error info debug off",
-              ""},
-    RunOption{{"--log-file", "", Takes::Value, "FILE", "the log goes there instead of stderr"},
-              "TIDEMARK_LOG_FILE",
-              Form::Path,
-              "stderr",
-              ""},
+    option("--mode", "MODE", "TIDEMARK_MODE", Form::Word, "cache count off",
+           "cache (default): serve from a cache; count: only look; off"),
+    option("--free", "HOW", "TIDEMARK_FREE", Form::Word, "strict fast",
+           "strict (default): a free waits for the device; fast: it does not"),
+    option("--limit", "SIZE", "TIDEMARK_LIMIT", Form::Limit, "",
+           "most memory to reserve: 8GiB, or cuda:0=8GiB,mtia=80%"),
+    option("--label", "TEXT", "TIDEMARK_LABEL", Form::Label, "", "a name for this job in every view"),
+    option("--alloc-conf", "KEY:VALUE,...", "TIDEMARK_ALLOC_CONF", Form::Text, "",
+           "settings of the cache, as PYTORCH_CUDA_ALLOC_CONF"),
+    option("--dir", "DIR", "TIDEMARK_DIR", Form::Directory, "", "where the program's segment goes (/dev/shm)"),
+    option("--shm", "HOW", "TIDEMARK_SHM", Form::Word, "named memfd off", "named (default), memfd or off"),
+    option("--access", "WHO", "TIDEMARK_ACCESS", Form::Word, "owner group all",
+           "who may read the counters: owner (default), group, all"),
+    option("--keep", "WHAT", "TIDEMARK_KEEP", Form::Word, "auto all none",
+           "segments that stay after the process: auto (default), all, none"),
+    option("--control", "WHAT", "TIDEMARK_CONTROL", Form::Word, "full peaks off",
+           "requests that are obeyed: full (default), peaks, off"),
+    option("--thread", "SWITCH", "TIDEMARK_THREAD", Form::Word, "on off 1 0",
+           "the service thread: on (default) or off"),
+    option("--skip", "NAME,...", "TIDEMARK_SKIP", Form::Text, "", "executables that are left alone"),
+    option("--log", "LEVEL", "TIDEMARK_LOG", Form::Word, "warn error info debug off",
+           "warn (default), error, info, debug, off"),
+    option("--log-file", "FILE", "TIDEMARK_LOG_FILE", Form::Path, "stderr", "the log goes there instead of stderr"),
 };
 
 constexpr std::array kOwnOptions{
@@ -136,19 +63,13 @@ constexpr std::array kOwnOptions{
 
 constexpr std::size_t kLabelBytes = 64;
 
-[[noreturn]] void refuse(const RunOption& option, std::string_view value, std::string_view allowed) {
-  throw Failure(ExitCode::Usage, fmt::format("run: {} '{}'; allowed: {}", option.spec.name, value, allowed));
+[[noreturn]] void refuse(const RunOption& known, std::string_view value, std::string_view allowed) {
+  throw Failure(ExitCode::Usage, fmt::format("run: {} '{}'; allowed: {}", known.spec.name, value, allowed));
 }
 
 bool is_one_of(std::string_view words, std::string_view value) {
   return !value.empty() && value.find(' ') == std::string_view::npos &&
          fmt::format(" {} ", words).find(fmt::format(" {} ", value)) != std::string::npos;
-}
-
-bool is_count(std::string_view text) {
-  std::uint64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return error == std::errc{} && end == text.data() + text.size() && value > 0;
 }
 
 bool is_percentage(std::string_view text) {
@@ -194,40 +115,35 @@ bool is_limit(std::string_view text) {
 
 std::string absolute(std::string_view path) { return std::filesystem::absolute(path).lexically_normal().string(); }
 
-std::string checked(const RunOption& option, const std::string& value) {
-  switch (option.form) {
+std::string checked(const RunOption& known, const std::string& value) {
+  switch (known.form) {
     case Form::Word:
-      if (!is_one_of(option.words, value)) {
-        refuse(option, value, option.words);
+      if (!is_one_of(known.words, value)) {
+        refuse(known, value, known.words);
       }
       return value;
     case Form::Text:
       return value;
     case Form::Label:
       if (value.empty() || value.size() > kLabelBytes) {
-        refuse(option, value, fmt::format("1 to {} bytes of text", kLabelBytes));
+        refuse(known, value, fmt::format("1 to {} bytes of text", kLabelBytes));
       }
       return value;
     case Form::Limit:
       if (!is_limit(value)) {
-        refuse(option, value, fmt::format("{}, a percentage like 80%, or DEVICE=SIZE,...", kSizeForms));
-      }
-      return value;
-    case Form::Count:
-      if (!is_count(value)) {
-        refuse(option, value, "a whole number above 0");
+        refuse(known, value, fmt::format("{}, a percentage like 80%, or DEVICE=SIZE,...", kSizeForms));
       }
       return value;
     case Form::Directory:
       if (std::error_code ignored; !std::filesystem::is_directory(value, ignored)) {
-        refuse(option, value, "an existing directory");
+        refuse(known, value, "an existing directory");
       }
       return absolute(value);
     case Form::Path:
       if (value.empty()) {
-        refuse(option, value, "a file name");
+        refuse(known, value, "a file name");
       }
-      return is_one_of(option.words, value) ? value : absolute(value);
+      return is_one_of(known.words, value) ? value : absolute(value);
   }
   return value;
 }
@@ -243,8 +159,8 @@ void set_unless_set(Settings& settings, const Environment& environment, std::str
 std::span<const OptionSpec> run_option_specs() {
   static const std::vector<OptionSpec> specs = [] {
     std::vector<OptionSpec> all;
-    for (const RunOption& option : kRunOptions) {
-      all.push_back(option.spec);
+    for (const RunOption& known : kRunOptions) {
+      all.push_back(known.spec);
     }
     all.insert(all.end(), kOwnOptions.begin(), kOwnOptions.end());
     return all;
@@ -252,19 +168,14 @@ std::span<const OptionSpec> run_option_specs() {
   return specs;
 }
 
-Settings shim_settings(const Arguments& arguments, const Environment& environment, bool stderr_is_terminal) {
+Settings shim_settings(const Arguments& arguments, const Environment& environment) {
   Settings settings;
-  for (const RunOption& option : kRunOptions) {
-    if (arguments.has(option.spec.name)) {
-      const std::string value = arguments.value(option.spec.name).value_or(std::string{option.implied});
-      settings.emplace_back(option.variable, checked(option, value));
+  for (const RunOption& known : kRunOptions) {
+    if (const auto value = arguments.value(known.spec.name)) {
+      settings.emplace_back(known.variable, checked(known, *value));
     }
   }
-  const bool quiet = arguments.has("--quiet");
-  if (!arguments.has("--report") && stderr_is_terminal && !quiet) {
-    set_unless_set(settings, environment, "TIDEMARK_REPORT", "stderr");
-  }
-  if (!arguments.has("--log") && quiet) {
+  if (arguments.has("--quiet") && !arguments.has("--log")) {
     set_unless_set(settings, environment, "TIDEMARK_LOG", "off");
   }
   if (arguments.has("--unpool")) {

@@ -1,4 +1,5 @@
-// The options of `run` (and `env`): one table, in which each option names the variable of the shim that it sets.
+// The options of `run`: one table, in which each option names the variable of the library that it sets. Variables that
+// have no effect in the library yet have no option yet.
 #pragma once
 
 #include "viewer/arguments.hpp"
@@ -24,8 +25,7 @@ using Environment = std::function<std::optional<std::string>(std::string_view)>;
 
 // Values that the shim would not take are refused here: Failure{Usage}, naming what is allowed. Relative paths become
 // absolute, since the program may change its directory.
-[[nodiscard]] Settings shim_settings(const Arguments& arguments, const Environment& environment,
-                                     bool stderr_is_terminal);
+[[nodiscard]] Settings shim_settings(const Arguments& arguments, const Environment& environment);
 
 // With --simulate, LD_LIBRARY_PATH; and LD_PRELOAD. `sanitizers` as preflight found them.
 [[nodiscard]] Settings loader_settings(const Environment& environment, std::string_view library,

@@ -49,6 +49,14 @@ void add(View& view, segment::SegmentListing listing) {
   }
 }
 
+std::vector<std::string> names_of(std::span<const fs::path> directories) {
+  std::vector<std::string> names;
+  for (const fs::path& directory : directories) {
+    names.push_back(directory.string());
+  }
+  return names;
+}
+
 bool is_own_process(const fs::path& directory) {
   struct stat found {};
   return stat(directory.c_str(), &found) == 0 && (geteuid() == 0 || found.st_uid == geteuid());
@@ -58,13 +66,14 @@ bool is_own_process(const fs::path& directory) {
 
 View collect(std::span<const fs::path> directories) {
   View view{.host = host_name(), .time_ns = now_ns(), .processes = {}, .hidden = {}, .skipped = {}};
-  std::vector<std::string> names;
-  for (const fs::path& directory : directories) {
-    names.push_back(directory.string());
-  }
-  add(view, segment::list_segments(names));
+  add(view, segment::list_segments(names_of(directories)));
   add(view, segment::list_memfd_segments());
   return view;
+}
+
+void sweep(std::span<const fs::path> directories) {
+  // What can't be removed stays; gc says why.
+  static_cast<void>(segment::collect_garbage(names_of(directories)));
 }
 
 ProcessView look_again(const ProcessView& process) {

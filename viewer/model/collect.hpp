@@ -13,6 +13,9 @@ namespace tidemark::viewer {
 // Reads all segments of these directories, and memfd ones. A process that goes away meanwhile is no error.
 [[nodiscard]] View collect(std::span<const std::filesystem::path> directories);
 
+// Removes what dead processes of this user left more than a day ago, and all but the newest 32.
+void sweep(std::span<const std::filesystem::path> directories);
+
 // One more look at a process. Requires: `process.reader`.
 [[nodiscard]] ProcessView look_again(const ProcessView& process);
 

@@ -97,7 +97,7 @@ bool is_device(const DeviceView& device, std::string_view wanted, bool one_backe
   }
   for (const SkippedSegment& skipped : view.skipped) {
     if (is_named_so(skipped.pid, skipped.id)) {
-      throw Failure(skipped.wrong_layout ? ExitCode::WrongLayout : ExitCode::Failed,
+      throw Failure(skipped.wrong_layout ? ExitCode::WrongLayout : ExitCode::NotFound,
                     fmt::format("{}: {}{}", skipped.path, skipped.reason,
                                 skipped.wrong_layout ? "; use the tidemark that came with its library" : ""));
     }

@@ -72,12 +72,17 @@ void draw_row_detail(Canvas& canvas, const Row& row, std::uint64_t now_ns, int t
        fmt::format("misses {}", count(cache.misses)), fmt::format("passed through {}", count(cache.passed_through)),
        fmt::format("driver {}", time_text(static_cast<std::uint64_t>(cache.driver_ns))),
        fmt::format("free wait {}", time_text(static_cast<std::uint64_t>(cache.free_wait_ns)))});
-  put_items(
-      canvas, 0, top + 5,
-      {fmt::format("cached {}", size_words(figures.cached)), fmt::format("held {}", size_words(figures.held)),
-       fmt::format("ooms {}", figures.ooms), fmt::format("retries {}", figures.retries),
-       fmt::format("mode {}", to_text(row.process->snapshot.globals.mode)), fmt::format("id {}", row.process->id())},
-      figures.ooms > 0 ? Style::Alarm : Style::Normal);
+  std::vector<std::string> items{fmt::format("cached {}", size_words(figures.cached)),
+                                 fmt::format("held {}", size_words(figures.held)),
+                                 fmt::format("ooms {}", figures.ooms),
+                                 fmt::format("retries {}", figures.retries),
+                                 fmt::format("mode {}", to_text(row.process->snapshot.globals.mode)),
+                                 fmt::format("id {}", row.process->id())};
+  if (const std::string pool = to_text(row.process->snapshot.globals.inner_pool); !pool.empty()) {
+    // What we call allocated is then what the program's own pool has reserved.
+    items.insert(items.begin(), fmt::format("pools for itself: {}", pool));
+  }
+  put_items(canvas, 0, top + 5, items, figures.ooms > 0 ? Style::Alarm : Style::Normal);
 }
 
 }  // namespace tidemark::viewer
