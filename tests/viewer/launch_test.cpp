@@ -224,6 +224,15 @@ TEST(Program, StaticOrForeignIsExplained) {
   EXPECT_THAT(preflight({foreign}, foreign, "").reasons, ElementsAre(HasSubstr("another machine or word size")));
 }
 
+TEST(Program, NamesTheSanitizersItNeeds) {
+  const bool instrumented = !preflight({"self"}, "/proc/self/exe", "").sanitizers.empty();
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  EXPECT_TRUE(instrumented);
+#else
+  EXPECT_FALSE(instrumented);
+#endif
+}
+
 TEST(Program, ThatIsAScriptIsJudgedByItsInterpreter) {
   const Folder folder;
   const std::string fixed = folder.write("fixed", elf_head(k64Bit, kOwnMachine));

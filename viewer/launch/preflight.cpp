@@ -4,7 +4,9 @@
 #include "viewer/launch/elf_facts.hpp"
 #include "viewer/launch/preload_text.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <sys/xattr.h>
@@ -14,7 +16,6 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
-#include <fstream>
 #include <utility>
 
 namespace tidemark::viewer {
@@ -29,17 +30,37 @@ bool is_file(const std::string& path) {
   return stat(path.c_str(), &found) == 0 && S_ISREG(found.st_mode);
 }
 
-// Headers lie in front, the names of needed libraries within the first load segment: the beginning is enough.
-std::string read_beginning(const std::string& path) {
-  constexpr std::size_t kEnough = std::size_t{16} << 20;
-  std::ifstream file(path, std::ios::binary);
-  std::string bytes;
-  std::array<char, 65536> chunk;
-  while (bytes.size() < kEnough && (file.read(chunk.data(), chunk.size()) || file.gcount() > 0)) {
-    bytes.append(chunk.data(), static_cast<std::size_t>(file.gcount()));
+// A file's bytes, mapped: programs may be gigabytes, and only headers and names are looked at. Empty where it cannot be
+// read.
+class MappedFile {
+ public:
+  explicit MappedFile(const std::string& path) {
+    const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    struct stat found {};
+    if (fd >= 0 && fstat(fd, &found) == 0 && found.st_size > 0) {
+      size_ = static_cast<std::size_t>(found.st_size);
+      data_ = mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, fd, 0);
+    }
+    if (fd >= 0) {
+      close(fd);
+    }
   }
-  return bytes;
-}
+  MappedFile(const MappedFile&) = delete;
+  MappedFile& operator=(const MappedFile&) = delete;
+  ~MappedFile() {
+    if (data_ != MAP_FAILED) {
+      munmap(data_, size_);
+    }
+  }
+
+  [[nodiscard]] std::string_view bytes() const {
+    return data_ == MAP_FAILED ? std::string_view{} : std::string_view{static_cast<const char*>(data_), size_};
+  }
+
+ private:
+  void* data_ = MAP_FAILED;
+  std::size_t size_ = 0;
+};
 
 // Does the kernel set AT_SECURE, so that the loader ignores LD_PRELOAD?
 std::string privilege_reason(const std::string& path) {
@@ -179,7 +200,8 @@ Preflight preflight(const std::vector<std::string>& words, const std::string& pa
   }
   std::string file = path;
   for (int depth = 0; depth < kMostInterpreters && !file.empty(); ++depth) {
-    const std::string bytes = read_beginning(file);
+    const MappedFile mapped(file);
+    const std::string_view bytes = mapped.bytes();
     const std::vector<std::string> line = interpreter_line(bytes);
     if (!line.empty()) {
       file = interpreter_program(line, path_variable);  // set-id bits of scripts are ignored by the kernel
