@@ -8,7 +8,7 @@ function(_tidemark_require name package)
 endfunction()
 
 if(TIDEMARK_CUDA)
-  find_package(CUDAToolkit 12.0 QUIET)
+  find_package(CUDAToolkit 12.5 QUIET)  # cuCtxRecordEvent is in its headers
   if(NOT CUDAToolkit_FOUND)
     message(FATAL_ERROR "No CUDA toolkit found: install one (its headers are enough, for example NVIDIA's package "
                         "cuda-toolkit-13-0) or configure with -DTIDEMARK_CUDA=OFF, which builds the MTIA side alone.")

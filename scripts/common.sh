@@ -6,7 +6,7 @@ jobs=$(nproc 2>/dev/null || echo 2)
 say() { printf '%s\n' "$*" >&2; }
 die() { say "$(basename "$0"): $*"; exit 1; }
 
-# The root of a CUDA toolkit that CMake will find too and that is new enough (12.0); nothing printed where there is none.
+# The root of a CUDA toolkit that CMake will find too and that is new enough (12.5); nothing printed where there is none.
 cuda_toolkit() {
   local root header version nvcc_path
   nvcc_path=$(command -v nvcc || true)
@@ -16,7 +16,7 @@ cuda_toolkit() {
     for header in "$root/include/cuda.h" "$root/targets/$(uname -m)-linux/include/cuda.h"; do
       [ -f "$header" ] || continue
       version=$(sed -n 's/^#define CUDA_VERSION  *\([0-9]*\).*/\1/p' "$header" | head -n 1)
-      if [ "${version:-0}" -ge 12000 ]; then
+      if [ "${version:-0}" -ge 12050 ]; then
         printf '%s\n' "$root"
         return
       fi

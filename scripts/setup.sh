@@ -67,7 +67,7 @@ while read -r package group probe; do
 done <<<"$packages"
 
 if [ -z "$(cuda_toolkit)" ]; then
-  say "No CUDA toolkit (12.0 or newer) found: going on with the MTIA side alone (NVIDIA's package cuda-toolkit-13-0 brings one)."
+  say "No CUDA toolkit (12.5 or newer) found: going on with the MTIA side alone (NVIDIA's package cuda-toolkit-13-0 brings one)."
 fi
 [ ${#missing[@]} -gt 0 ] || exit 0
 

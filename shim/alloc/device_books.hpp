@@ -10,6 +10,7 @@
 #include <cstdint>
 
 #include "shim/alloc/address_index.hpp"
+#include "shim/alloc/clock.hpp"
 #include "shim/alloc/device_stats.hpp"
 #include "shim/alloc/heap.hpp"
 #include "shim/alloc/live_map.hpp"
@@ -51,11 +52,11 @@ class DeviceBooks {
   [[nodiscard]] bool is_inside(DevicePtr ptr) const noexcept { return index_.holder_of(segments_, ptr.address()) != 0; }
   void begin_free(BlockIndex block) noexcept;
   // Into the free blocks, merged with its neighbours.
-  void finish_free(BlockIndex block, std::uint64_t now_ns) noexcept;
+  void finish_free(BlockIndex block, LazyTime& now) noexcept;
   void give_back_abandoned(BlockIndex block) noexcept { blocks_.give(block); }
   void wait_in_gate(Heap& heap, BlockIndex block) noexcept;
   // Every block of the heap that was freed up to `order`; whether there was one.
-  bool pass_gate(Heap& heap, std::uint64_t order, std::uint64_t now_ns) noexcept;
+  bool pass_gate(Heap& heap, std::uint64_t order, LazyTime& now) noexcept;
   [[nodiscard]] std::uint64_t newest_free() const { return newest_free_; }
 
   // --- Segments
@@ -100,7 +101,8 @@ class DeviceBooks {
   [[nodiscard]] const char* check() const noexcept;
 
  private:
-  [[nodiscard]] bool reserve() noexcept { return blocks_.reserve(2) && live_.reserve() && segments_.reserve(1); }
+  // For one more block to be handed out, and the rest it leaves.
+  [[nodiscard]] bool reserve() noexcept { return blocks_.reserve(2) && live_.reserve(); }
   [[nodiscard]] Heap* find_other_heap(ContextId context) noexcept;
   [[nodiscard]] SegmentIndex new_segment(Heap& heap, Pool pool, DevicePtr base, std::uint64_t size,
                                          bool passed_through) noexcept;
@@ -142,3 +144,5 @@ class DeviceBooks {
 };
 
 }  // namespace tidemark::alloc
+
+#include "shim/alloc/device_books_hot.hpp"

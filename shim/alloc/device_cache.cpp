@@ -94,30 +94,36 @@ Status DeviceCache::release(DevicePtr ptr) noexcept {
   }
   books_.block(index).in_fence = true;
   const std::uint64_t order = books_.newest_free();
-  publish();
-  lock_.unlock();
+  const bool timed = waits_.is_next_timed();
+  lock_.unlock();  // published with the end of the free, or by whoever comes in between
 
-  const std::uint64_t begin_ns = clock_.monotonic_ns();
-  const Status done =
-      upstream_.may_make_helper_calls() ? upstream_.wait_for_all_work(context) : Status{Error{ErrorCode::Busy}};
-  const std::uint64_t end_ns = clock_.monotonic_ns();
+  Status done = Error{ErrorCode::Busy};
+  LazyTime now{clock_};
+  std::uint64_t waited_ns = 0;
+  if (upstream_.may_make_helper_calls()) {
+    const std::uint64_t begin_ns = timed ? clock_.monotonic_ns() : 0;
+    done = upstream_.wait_for_all_work(context);
+    waited_ns = timed ? elapsed_ns(begin_ns, now.ns()) : 0;
+  }
 
   lock_.lock();
-  books_.stats().count(BasisWord::free_wait_ns, end_ns - begin_ns);
+  if (timed) {
+    books_.stats().count(BasisWord::free_wait_ns, waits_.count_for(waited_ns));
+  }
   if (!done.ok() || books_.block(index).state == BlockState::Abandoned) {
     return finish_without_fence(index, context, done);
   }
   books_.block(index).in_fence = false;
   Heap& heap = books_.heap_of(books_.segment_of(index));
-  books_.finish_free(index, end_ns);
+  books_.finish_free(index, now);
   if (!heap.gate.empty()) {
-    books_.pass_gate(heap, order, end_ns);  // frees of an earlier capture: this wait covered them
+    books_.pass_gate(heap, order, now);  // frees of an earlier capture: this wait covered them
   }
   publish();
-  const bool untidy = needs_tidying(end_ns);
+  const bool untidy = needs_tidying(now);
   lock_.unlock();
   if (untidy) {
-    tidy_up(end_ns);
+    tidy_up();
   }
   return {};
 }

@@ -26,6 +26,7 @@
 #include "shim/alloc/stats_sink.hpp"
 #include "shim/alloc/thread_annotations.hpp"
 #include "shim/alloc/upstream.hpp"
+#include "shim/alloc/wait_sampler.hpp"
 
 namespace tidemark::alloc {
 
@@ -194,9 +195,10 @@ class DeviceCache {
   [[nodiscard]] bool make_room_to_grow(ContextId context, const Request& request) noexcept TIDEMARK_EXCLUDES(lock_);
   [[nodiscard]] bool collect_garbage(ContextId context) noexcept TIDEMARK_EXCLUDES(lock_);
   [[nodiscard]] bool give_back_oversize(ContextId context, const Request& request) noexcept TIDEMARK_EXCLUDES(lock_);
-  [[nodiscard]] bool needs_tidying(std::uint64_t now_ns) noexcept TIDEMARK_REQUIRES(lock_);
-  [[nodiscard]] SegmentIndex next_to_tidy(std::uint64_t now_ns) noexcept TIDEMARK_REQUIRES(lock_);
-  void tidy_up(std::uint64_t now_ns) noexcept TIDEMARK_EXCLUDES(lock_);
+  // Without a known time nothing is too old.
+  [[nodiscard]] bool needs_tidying(LazyTime& now) noexcept TIDEMARK_REQUIRES(lock_);
+  [[nodiscard]] SegmentIndex next_to_tidy(LazyTime& now) noexcept TIDEMARK_REQUIRES(lock_);
+  void tidy_up() noexcept TIDEMARK_EXCLUDES(lock_);
 
   // --- device_cache_gate.cpp
   [[nodiscard]] Status release_passed_through(BlockIndex index) noexcept TIDEMARK_RELEASE(lock_);
@@ -235,6 +237,7 @@ class DeviceCache {
   std::atomic<std::uint64_t> done_tickets_{0};
   std::atomic<OutOfMemoryObserver*> observer_{nullptr};
   unsigned map_bit_ = 0;
+  WaitSampler waits_ TIDEMARK_GUARDED_BY(lock_);
   DeviceBooks books_ TIDEMARK_GUARDED_BY(lock_);
 };
 

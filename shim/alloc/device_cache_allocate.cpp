@@ -15,7 +15,7 @@ bool is_out_of_memory(const Result<DevicePtr>& result) {
 }  // namespace
 
 Result<DevicePtr> DeviceCache::allocate_slowly(ContextId context, const Request& request) noexcept {
-  tidy_up(clock_.monotonic_ns());
+  tidy_up();
   switch (route_of(context, request)) {
     case Route::Forwarded:
       return Error{ErrorCode::NotOurs};
@@ -97,7 +97,7 @@ Result<DevicePtr> DeviceCache::grow(ContextId context, const Request& request) n
   lock_.lock();
   committed_bytes_ -= request.segment;
   DeviceStats& stats = books_.stats();
-  stats.count(BasisWord::driver_ns, end_ns - begin_ns);
+  stats.count(BasisWord::driver_ns, elapsed_ns(begin_ns, end_ns));
   if (!base.ok()) {
     publish();
     lock_.unlock();
@@ -130,7 +130,7 @@ Result<DevicePtr> DeviceCache::pass_through(ContextId context, const Request& re
   const DeviceLockGuard guard(lock_);
   committed_bytes_ -= request.requested;
   DeviceStats& stats = books_.stats();
-  stats.count(BasisWord::driver_ns, end_ns - begin_ns);
+  stats.count(BasisWord::driver_ns, elapsed_ns(begin_ns, end_ns));
   if (base.ok()) {
     Heap* const heap = books_.heap_for(context);
     if (heap != nullptr && books_.add_pass_through(*heap, request, base.value()) != 0) {

@@ -19,7 +19,7 @@ Status DeviceCache::release_passed_through(BlockIndex index) noexcept {
 
   lock_.lock();
   leaving_bytes_ -= segment.size;
-  books_.stats().count(BasisWord::driver_ns, end_ns - begin_ns);
+  books_.stats().count(BasisWord::driver_ns, elapsed_ns(begin_ns, end_ns));
   if (released.ok()) {
     books_.stats().count(BasisWord::device_frees);
     books_.bury(retired);
@@ -27,10 +27,11 @@ Status DeviceCache::release_passed_through(BlockIndex index) noexcept {
     books_.restore(retired, end_ns);
   }
   publish();
-  const bool untidy = needs_tidying(end_ns);
+  LazyTime now{clock_, end_ns};
+  const bool untidy = needs_tidying(now);
   lock_.unlock();
   if (untidy) {
-    tidy_up(end_ns);
+    tidy_up();
   }
   return released;
 }
@@ -41,15 +42,15 @@ Status DeviceCache::postpone_free(BlockIndex index, ContextId context) noexcept 
   books_.wait_in_gate(heap, index);
   publish();
   const bool worth_a_fence = fences_work_ && heap.gate.is_batch_full();
-  const std::uint64_t now_ns = clock_.monotonic_ns();
-  const bool untidy = needs_tidying(now_ns);
+  LazyTime now{clock_};
+  const bool untidy = needs_tidying(now);
   lock_.unlock();
   Status recorded;
   if (worth_a_fence && upstream_.may_make_helper_calls()) {
     recorded = record_fence(context);
   }
   if (untidy) {
-    tidy_up(now_ns);
+    tidy_up();
   }
   return recorded;
 }
@@ -143,13 +144,13 @@ Result<bool> DeviceCache::poll_fences(ContextId context) noexcept {
       return passed;
     }
     const Result<bool> done = upstream_.is_fence_done(context, fence->token);
-    const std::uint64_t now_ns = clock_.monotonic_ns();
+    LazyTime now{clock_};
 
     lock_.lock();
     heap = books_.find_heap(context);
     const bool serves = heap != nullptr && heap->serves();
     if (done.ok() && done.value()) {
-      if (serves && books_.pass_gate(*heap, fence->order, now_ns)) {
+      if (serves && books_.pass_gate(*heap, fence->order, now)) {
         passed = true;
         publish();
       }
@@ -184,12 +185,13 @@ Result<bool> DeviceCache::wait_for_frees(ContextId context) noexcept {
   const std::uint64_t end_ns = clock_.monotonic_ns();
 
   lock_.lock();
-  books_.stats().count(BasisWord::free_wait_ns, end_ns - begin_ns);
+  books_.stats().count(BasisWord::free_wait_ns, elapsed_ns(begin_ns, end_ns));
   const bool busy = !done.ok() && done.error().code == ErrorCode::Busy;
   bool passed = false;
   if (done.ok()) {
     if (Heap* const heap = books_.find_heap(context); heap != nullptr) {
-      passed = books_.pass_gate(*heap, order, end_ns);
+      LazyTime now{clock_, end_ns};
+      passed = books_.pass_gate(*heap, order, now);
     }
   } else if (!busy) {
     poison(context);

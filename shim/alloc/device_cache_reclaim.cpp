@@ -28,7 +28,7 @@ DeviceCache::GivenBack DeviceCache::give_back(Choose&& choose) noexcept {
     --leaving_segments_;
     releases_.fetch_add(1, std::memory_order_relaxed);
     wake_all(releases_);
-    books_.stats().count(BasisWord::driver_ns, end_ns - begin_ns);
+    books_.stats().count(BasisWord::driver_ns, elapsed_ns(begin_ns, end_ns));
     if (released.ok()) {
       books_.stats().count(BasisWord::device_frees);
       books_.bury(retired);
@@ -229,11 +229,11 @@ bool DeviceCache::give_back_oversize(ContextId context, const Request& request) 
   return given.bytes >= wanted;
 }
 
-bool DeviceCache::needs_tidying(std::uint64_t now_ns) noexcept {
-  return (attention_ & kParked) != 0 || next_to_tidy(now_ns) != 0;
+bool DeviceCache::needs_tidying(LazyTime& now) noexcept {
+  return (attention_ & kParked) != 0 || next_to_tidy(now) != 0;
 }
 
-SegmentIndex DeviceCache::next_to_tidy(std::uint64_t now_ns) noexcept {
+SegmentIndex DeviceCache::next_to_tidy(LazyTime& now) noexcept {
   if (books_.has_doomed_idle()) {
     return books_.doomed_idle();
   }
@@ -242,14 +242,19 @@ SegmentIndex DeviceCache::next_to_tidy(std::uint64_t now_ns) noexcept {
     return 0;
   }
   const std::uint64_t cached = books_.stats().cached();
-  const std::uint64_t since_ns = books_.segment(oldest).idle_since_ns;
-  const bool expired = now_ns >= since_ns && now_ns - since_ns >= max_idle_ns_ && cached > policy_.idle_floor.count();
-  return cached > max_cached_ || expired ? oldest : 0;
+  if (cached > max_cached_) {
+    return oldest;
+  }
+  const bool expired = now.is_known() && cached > policy_.idle_floor.count() &&
+                       elapsed_ns(books_.segment(oldest).idle_since_ns, now.ns()) >= max_idle_ns_;
+  return expired ? oldest : 0;
 }
 
-void DeviceCache::tidy_up(std::uint64_t now_ns) noexcept {
+// What earlier calls left to do: a parked empty-cache, segments that are not to be kept, too much or too old a cache.
+void DeviceCache::tidy_up() noexcept {
+  LazyTime now{clock_, clock_.monotonic_ns()};
   lock_.lock();
-  const bool untidy = needs_tidying(now_ns);
+  const bool untidy = needs_tidying(now);
   const std::uint64_t ticket = (attention_ & kParked) != 0 ? parked_tickets_ : 0;
   lock_.unlock();
   if (!untidy || !upstream_.may_make_helper_calls()) {
@@ -263,7 +268,7 @@ void DeviceCache::tidy_up(std::uint64_t now_ns) noexcept {
     }
     done_tickets_.store(ticket, std::memory_order_release);
   }
-  give_back([&]() TIDEMARK_REQUIRES(lock_) { return next_to_tidy(now_ns); });
+  give_back([&]() TIDEMARK_REQUIRES(lock_) { return next_to_tidy(now); });
 }
 
 }  // namespace tidemark::alloc

@@ -41,23 +41,24 @@ void DeviceStats::take_back_oversize() noexcept {
   raise(index_of(BasisWord::peak_oversize_blocks), basis_[BasisWord::oversize_blocks]);
 }
 
-void DeviceStats::change_split(Pool pool, std::int64_t blocks, std::int64_t bytes) noexcept {
-  if (blocks == 0 && bytes == 0) {
-    return;
-  }
-  std::uint64_t* const words = words_of(pool);
-  words[kSplitBlocks] += static_cast<std::uint64_t>(blocks);  // two's complement: adds what is negative, too
-  words[kSplitBytes] += static_cast<std::uint64_t>(bytes);
-  words[kSplitBlocksTotal] += blocks > 0 ? static_cast<std::uint64_t>(blocks) : 0;
-  words[kSplitBytesTotal] += bytes > 0 ? static_cast<std::uint64_t>(bytes) : 0;
-  touch_segments(pool);
+void DeviceStats::raise_each_block_peak(Pool pool) noexcept {
   constexpr std::size_t kAll = index_of(BasisWord::peak_all_allocation);
   const std::size_t own = peaks_of(pool);
-  const std::uint64_t* const other = words_of(other_than(pool));
-  raise(own + kInactiveSplit, words[kSplitBlocks]);
-  raise(own + kInactiveSplitBytes, words[kSplitBytes]);
-  raise(kAll + kInactiveSplit, words[kSplitBlocks] + other[kSplitBlocks]);
-  raise(kAll + kInactiveSplitBytes, words[kSplitBytes] + other[kSplitBytes]);
+  const Currents mine = currents_of(pool);
+  const Currents others = currents_of(other_than(pool));
+  for (const Stat stat : {kAllocation, kAllocatedBytes, kRequested, kActive, kActiveBytes}) {
+    raise(own + stat, mine[stat]);
+    if (stat != kAllocatedBytes) {
+      raise(kAll + stat, mine[stat] + others[stat]);
+    }
+  }
+  lifetime_peak_active_ = std::max(lifetime_peak_active_, mine[kActiveBytes] + others[kActiveBytes]);
+  const std::uint64_t live_bytes = mine[kAllocatedBytes] + others[kAllocatedBytes];
+  if (live_bytes > watermark_.allocated) {
+    watermark_.allocated = live_bytes;
+    raise(kAll + kAllocatedBytes, live_bytes);
+    raise(index_of(BasisWord::lifetime_peak_allocated_bytes), live_bytes);
+  }
 }
 
 void DeviceStats::add_segment(Pool pool, std::uint64_t size, bool oversize) noexcept {

@@ -175,6 +175,7 @@ class DeviceStats {
     }
   }
   void raise_block_peaks(Pool pool) noexcept;
+  void raise_each_block_peak(Pool pool) noexcept;
   void raise_segment_peaks(Pool pool) noexcept;
   void raise_held() noexcept;
   [[nodiscard]] static constexpr std::size_t peaks_of(Pool pool) {
@@ -195,6 +196,8 @@ class DeviceStats {
   std::array<Peaks, kSlots> slots_{};
 };
 
+// Active is allocated and pending, so where it is no higher than the peak of allocated, both are below their peaks: one
+// look instead of two, in the case of nearly every hit.
 inline void DeviceStats::raise_block_peaks(Pool pool) noexcept {
   constexpr std::size_t kAll = index_of(BasisWord::peak_all_allocation);
   const std::size_t own = peaks_of(pool);
@@ -202,23 +205,38 @@ inline void DeviceStats::raise_block_peaks(Pool pool) noexcept {
   const std::uint64_t* const other = words_of(other_than(pool));
   const std::uint64_t active = words[kLiveBlocks] + words[kPendingBlocks];
   const std::uint64_t active_bytes = words[kLiveBytes] + words[kPendingBytes];
-  raise(own + kAllocation, words[kLiveBlocks]);
-  raise(own + kAllocatedBytes, words[kLiveBytes]);
-  raise(own + kRequested, words[kRequestedBytes]);
-  raise(own + kActive, active);
-  raise(own + kActiveBytes, active_bytes);
-  raise(kAll + kAllocation, words[kLiveBlocks] + other[kLiveBlocks]);
-  raise(kAll + kRequested, words[kRequestedBytes] + other[kRequestedBytes]);
-  raise(kAll + kActive, active + other[kLiveBlocks] + other[kPendingBlocks]);
   const std::uint64_t all_active_bytes = active_bytes + other[kLiveBytes] + other[kPendingBytes];
-  raise(kAll + kActiveBytes, all_active_bytes);
-  lifetime_peak_active_ = std::max(lifetime_peak_active_, all_active_bytes);
-  const std::uint64_t live_bytes = words[kLiveBytes] + other[kLiveBytes];
-  if (live_bytes > watermark_.allocated) {
-    watermark_.allocated = live_bytes;
-    raise(kAll + kAllocatedBytes, live_bytes);
-    raise(index_of(BasisWord::lifetime_peak_allocated_bytes), live_bytes);
+  const std::uint64_t* const peaks = basis_.words.data();
+  const bool is_below = active <= peaks[own + kAllocation] && active_bytes <= peaks[own + kAllocatedBytes] &&
+                        words[kRequestedBytes] <= peaks[own + kRequested] &&
+                        active + other[kLiveBlocks] + other[kPendingBlocks] <= peaks[kAll + kAllocation] &&
+                        words[kRequestedBytes] + other[kRequestedBytes] <= peaks[kAll + kRequested] &&
+                        all_active_bytes <= watermark_.allocated;
+  if (!is_below) [[unlikely]] {
+    raise_each_block_peak(pool);
   }
+}
+
+// The net change of free blocks in split segments by one event.
+inline void DeviceStats::change_split(Pool pool, std::int64_t blocks, std::int64_t bytes) noexcept {
+  if ((blocks | bytes) == 0) {
+    return;
+  }
+  std::uint64_t* const words = words_of(pool);
+  words[kSplitBlocks] += static_cast<std::uint64_t>(blocks);  // two's complement: adds what is negative, too
+  words[kSplitBytes] += static_cast<std::uint64_t>(bytes);
+  if (blocks > 0 || bytes > 0) {
+    words[kSplitBlocksTotal] += blocks > 0 ? static_cast<std::uint64_t>(blocks) : 0;
+    words[kSplitBytesTotal] += bytes > 0 ? static_cast<std::uint64_t>(bytes) : 0;
+    constexpr std::size_t kAll = index_of(BasisWord::peak_all_allocation);
+    const std::size_t own = peaks_of(pool);
+    const std::uint64_t* const other = words_of(other_than(pool));
+    raise(own + kInactiveSplit, words[kSplitBlocks]);
+    raise(own + kInactiveSplitBytes, words[kSplitBytes]);
+    raise(kAll + kInactiveSplit, words[kSplitBlocks] + other[kSplitBlocks]);
+    raise(kAll + kInactiveSplitBytes, words[kSplitBytes] + other[kSplitBytes]);
+  }
+  touch_segments(pool);
 }
 
 }  // namespace tidemark::alloc

@@ -14,7 +14,8 @@ using BlockIndex = std::uint32_t;
 using SegmentIndex = std::uint32_t;
 using HeapIndex = std::uint32_t;
 
-enum class BlockState : std::uint8_t {
+// Not of a character's type: the compiler would take a store of one for a store to anything.
+enum class BlockState : std::uint16_t {
   Free,
   Live,
   Pending,    // freed by the program, device work not yet known to be done

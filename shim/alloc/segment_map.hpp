@@ -38,7 +38,7 @@ class SegmentMap {
     if (owners == 0) {
       return nullptr;
     }
-    if (std::has_single_bit(owners)) {
+    if ((owners & (owners - 1)) == 0) {
       return caches_[static_cast<unsigned>(std::countr_zero(owners))].load(std::memory_order_acquire);
     }
     return ask_each(owners, ptr);

@@ -17,7 +17,7 @@ inline constexpr std::uint64_t kUnit =
 // it.
 inline constexpr std::uint64_t kAbsurdSize = std::uint64_t{1} << 60;
 
-enum class Pool : std::uint8_t { Small = 0, Large = 1 };
+enum class Pool : std::uint16_t { Small = 0, Large = 1 };
 
 struct Request {
   std::uint64_t requested = 0;

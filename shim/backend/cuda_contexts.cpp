@@ -54,6 +54,12 @@ std::optional<alloc::ContextId> CudaContexts::find(CUcontext handle) const noexc
   return std::nullopt;
 }
 
+void CudaContexts::note(CUcontext handle) noexcept {
+  if (const auto id = handle == nullptr ? std::nullopt : id_of(handle)) {
+    (void)remember(handle, *id);
+  }
+}
+
 bool CudaContexts::is_alive(CUcontext handle) noexcept {
   unsigned version = 0;
   return real_cuda().cuCtxGetApiVersion(handle, &version) == CUDA_SUCCESS;

@@ -1,4 +1,5 @@
-// The CUDA contexts that allocated through us: their ids, which outlive their handles, and how to get back into one.
+// The CUDA contexts that were created, retained or allocated from: their ids, which outlive their handles, and how to
+// get back into one.
 //
 // Threads: any. A context is added when it is first met and never removed, only marked ended: an id is unique for the
 // life of the process (cuda.h, cuCtxGetId), a handle may come again for another context.
@@ -28,7 +29,7 @@ class CudaContexts {
   // The calling thread's current context; none without one, or while the driver refuses.
   [[nodiscard]] std::optional<CudaPlace> current() noexcept;
 
-  // The id of a live context that allocated through us; none for any other handle. Asks no driver.
+  // The id of a live context that we know; none for any other handle. Asks no driver.
   [[nodiscard]] std::optional<alloc::ContextId> find(CUcontext handle) const noexcept;
 
   // Does the driver still know this handle?
@@ -42,14 +43,18 @@ class CudaContexts {
 
   void mark_ended(alloc::ContextId context) noexcept;
 
-  // Calls `visit(CUcontext)` for each context that has not ended, until it says false.
+  // A context that was created or retained: its work counts in fences, whether or not it ever allocates.
+  void note(CUcontext handle) noexcept;
+
+  // Calls `visit(ContextId, CUcontext)` for each context that has not ended, until it says false.
   template <class Visit>
   void for_each_live(Visit&& visit) const noexcept {
     const std::size_t count = count_.load(std::memory_order_acquire);
     for (std::size_t i = 0; i < count; ++i) {
       const Entry& entry = entries_[i];
       CUcontext const handle = entry.handle.load(std::memory_order_acquire);
-      if (handle != nullptr && !entry.ended.load(std::memory_order_acquire) && !visit(handle)) {
+      if (handle != nullptr && !entry.ended.load(std::memory_order_acquire) &&
+          !visit(alloc::ContextId{entry.id.load(std::memory_order_acquire)}, handle)) {
         return;
       }
     }

@@ -2,12 +2,26 @@
 
 #include <cstring>
 
+#include "shim/backend/cuda_fences.hpp"
 #include "shim/hook/reentry_guard.hpp"
 
 namespace tidemark::backend {
 namespace {
 
-Status to_status(CUresult code) noexcept {
+// Runs `call` with `context` current; an ended context is what the driver itself would say it is.
+template <class Call>
+CUresult in_context(const CudaContexts& contexts, alloc::ContextId context, Call&& call) noexcept {
+  CUcontext const handle = contexts.handle_of(context);
+  if (handle == nullptr) {
+    return CUDA_ERROR_CONTEXT_IS_DESTROYED;
+  }
+  const ContextScope scope{handle};
+  return scope.status() == CUDA_SUCCESS ? call() : scope.status();
+}
+
+}  // namespace
+
+Status cuda_status(CUresult code) noexcept {
   switch (code) {
     case CUDA_SUCCESS:
       return {};
@@ -24,19 +38,6 @@ Status to_status(CUresult code) noexcept {
       return Error{ErrorCode::DriverFailure, code};
   }
 }
-
-// Runs `call` with `context` current; an ended context is what the driver itself would say it is.
-template <class Call>
-CUresult in_context(const CudaContexts& contexts, alloc::ContextId context, Call&& call) noexcept {
-  CUcontext const handle = contexts.handle_of(context);
-  if (handle == nullptr) {
-    return CUDA_ERROR_CONTEXT_IS_DESTROYED;
-  }
-  const ContextScope scope{handle};
-  return scope.status() == CUDA_SUCCESS ? call() : scope.status();
-}
-
-}  // namespace
 
 CUresult to_cuda(Error error) noexcept {
   if (error.native != 0) {
@@ -59,7 +60,7 @@ Result<alloc::DevicePtr> CudaDriverUpstream::allocate(alloc::ContextId context, 
   const hook::ReentryGuard guard;
   CUdeviceptr ptr = 0;
   const Status status =
-      to_status(in_context(contexts_, context, [&] { return real_cuda().cuMemAlloc_v2(&ptr, size.count()); }));
+      cuda_status(in_context(contexts_, context, [&] { return real_cuda().cuMemAlloc_v2(&ptr, size.count()); }));
   if (!status.ok()) {
     return status.error();
   }
@@ -68,14 +69,18 @@ Result<alloc::DevicePtr> CudaDriverUpstream::allocate(alloc::ContextId context, 
 
 Status CudaDriverUpstream::release(alloc::ContextId context, alloc::DevicePtr ptr) noexcept {
   const hook::ReentryGuard guard;
-  return to_status(in_context(contexts_, context, [&] { return real_cuda().cuMemFree_v2(ptr.address()); }));
+  return cuda_status(in_context(contexts_, context, [&] { return real_cuda().cuMemFree_v2(ptr.address()); }));
 }
 
 Status CudaDriverUpstream::wait_for_all_work(alloc::ContextId context) noexcept {
   const hook::ReentryGuard guard;
+  const CaptureGate::HelperToken token{gate_};
+  if (!token.is_granted()) {
+    return Error{ErrorCode::Busy};
+  }
   CUcontext const owner = contexts_.handle_of(context);
   CUresult first_failure = owner == nullptr ? CUDA_ERROR_CONTEXT_IS_DESTROYED : CUDA_SUCCESS;
-  contexts_.for_each_live([&](CUcontext handle) {
+  contexts_.for_each_live([&](alloc::ContextId, CUcontext handle) {
     const ContextScope scope{handle};
     CUresult code = scope.status();
     if (code == CUDA_SUCCESS) {
@@ -89,15 +94,34 @@ Status CudaDriverUpstream::wait_for_all_work(alloc::ContextId context) noexcept 
     }
     return true;
   });
-  return to_status(first_failure);
+  return cuda_status(first_failure);
 }
+
+Status CudaDriverUpstream::release_idle(alloc::ContextId context, alloc::DevicePtr ptr) noexcept {
+  const CaptureGate::HelperToken token{gate_};
+  return token.is_granted() ? release(context, ptr) : Status{Error{ErrorCode::Busy}};
+}
+
+Result<alloc::FenceToken> CudaDriverUpstream::record_fence(alloc::ContextId) noexcept {
+  const hook::ReentryGuard guard;
+  const CaptureGate::HelperToken token{gate_};
+  return token.is_granted() ? fences_.record(contexts_) : Error{ErrorCode::Busy};
+}
+
+Result<bool> CudaDriverUpstream::is_fence_done(alloc::ContextId, alloc::FenceToken fence) noexcept {
+  const hook::ReentryGuard guard;
+  const CaptureGate::HelperToken token{gate_};
+  return token.is_granted() ? fences_.is_done(contexts_, fence) : Error{ErrorCode::Busy};
+}
+
+void CudaDriverUpstream::drop_fence(alloc::ContextId, alloc::FenceToken fence) noexcept { fences_.drop(fence); }
 
 Result<alloc::MemoryInfo> CudaDriverUpstream::memory_info(alloc::ContextId context) noexcept {
   const hook::ReentryGuard guard;
   std::size_t free = 0;
   std::size_t total = 0;
   const Status status =
-      to_status(in_context(contexts_, context, [&] { return real_cuda().cuMemGetInfo_v2(&free, &total); }));
+      cuda_status(in_context(contexts_, context, [&] { return real_cuda().cuMemGetInfo_v2(&free, &total); }));
   if (!status.ok()) {
     return status.error();
   }

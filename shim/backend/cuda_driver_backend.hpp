@@ -3,6 +3,7 @@
 
 #include "shared/base/result.hpp"
 #include "shim/alloc/upstream.hpp"
+#include "shim/backend/capture_gate.hpp"
 #include "shim/backend/cuda_contexts.hpp"
 #include "shim/backend/device_identity.hpp"
 
@@ -11,18 +12,30 @@ namespace tidemark::backend {
 // The driver's code for an error of ours: its own where there is one.
 [[nodiscard]] CUresult to_cuda(Error error) noexcept;
 
+[[nodiscard]] Status cuda_status(CUresult code) noexcept;
+
+class CudaFences;
+
 class CudaDriverUpstream final : public alloc::Upstream {
  public:
-  explicit CudaDriverUpstream(CudaContexts& contexts) noexcept : contexts_(contexts) {}
+  CudaDriverUpstream(CudaContexts& contexts, CaptureGate& gate, CudaFences& fences) noexcept
+      : contexts_(contexts), gate_(gate), fences_(fences) {}
 
   Result<alloc::DevicePtr> allocate(alloc::ContextId context, Bytes size) noexcept override;
   Status release(alloc::ContextId context, alloc::DevicePtr ptr) noexcept override;
   // Waits for every live context we met: with peer access another context's work may use the block (DESIGN D5).
   Status wait_for_all_work(alloc::ContextId context) noexcept override;
+  Status release_idle(alloc::ContextId context, alloc::DevicePtr ptr) noexcept override;
+  Result<alloc::FenceToken> record_fence(alloc::ContextId context) noexcept override;
+  Result<bool> is_fence_done(alloc::ContextId context, alloc::FenceToken token) noexcept override;
+  void drop_fence(alloc::ContextId context, alloc::FenceToken token) noexcept override;
   Result<alloc::MemoryInfo> memory_info(alloc::ContextId context) noexcept override;
+  [[nodiscard]] bool may_make_helper_calls() const noexcept override { return !gate_.is_open(); }
 
  private:
   CudaContexts& contexts_;
+  CaptureGate& gate_;
+  CudaFences& fences_;
 };
 
 [[nodiscard]] DeviceIdentity describe_cuda_device(CUdevice device) noexcept;

@@ -15,23 +15,38 @@ namespace tidemark::backend {
 
 // X(symbol, base name, version, flags): exported by us; the last three are how cuGetProcAddress is asked for exactly
 // this symbol (version: the CUDA version in which its ABI appeared; flag 2: the per-thread default stream's variant).
-// Sorted by symbol. The two symbols of a pair may share one address in a driver; then either of ours serves.
-#define TIDEMARK_CUDA_DRIVER_HOOKS(X)                                    \
-  X(cuCtxDestroy, "cuCtxDestroy", 2000, 0)                               \
-  X(cuCtxDestroy_v2, "cuCtxDestroy", 4000, 0)                            \
-  X(cuCtxDetach, "cuCtxDetach", 2000, 0)                                 \
-  X(cuDevicePrimaryCtxRelease, "cuDevicePrimaryCtxRelease", 7000, 0)     \
-  X(cuDevicePrimaryCtxRelease_v2, "cuDevicePrimaryCtxRelease", 11000, 0) \
-  X(cuDevicePrimaryCtxReset, "cuDevicePrimaryCtxReset", 7000, 0)         \
-  X(cuDevicePrimaryCtxReset_v2, "cuDevicePrimaryCtxReset", 11000, 0)     \
-  X(cuGetProcAddress, "cuGetProcAddress", 11030, 0)                      \
-  X(cuGetProcAddress_v2, "cuGetProcAddress", 12000, 0)                   \
-  X(cuIpcGetMemHandle, "cuIpcGetMemHandle", 4010, 0)                     \
-  X(cuMemAlloc_v2, "cuMemAlloc", 3020, 0)                                \
-  X(cuMemFreeAsync, "cuMemFreeAsync", 11020, 0)                          \
-  X(cuMemFreeAsync_ptsz, "cuMemFreeAsync", 11020, 2)                     \
-  X(cuMemFree_v2, "cuMemFree", 3020, 0)                                  \
-  X(cuMemGetInfo_v2, "cuMemGetInfo", 3020, 0)
+// The two symbols of a pair may share one address in a driver; then either of ours serves.
+#define TIDEMARK_CUDA_DRIVER_HOOKS(X)                                          \
+  X(cuCtxCreate, "cuCtxCreate", 2000, 0)                                       \
+  X(cuCtxCreate_v2, "cuCtxCreate", 3020, 0)                                    \
+  X(cuCtxCreate_v3, "cuCtxCreate", 11040, 0)                                   \
+  X(cuCtxCreate_v4, "cuCtxCreate", 12050, 0)                                   \
+  X(cuCtxDestroy, "cuCtxDestroy", 2000, 0)                                     \
+  X(cuCtxDestroy_v2, "cuCtxDestroy", 4000, 0)                                  \
+  X(cuCtxDetach, "cuCtxDetach", 2000, 0)                                       \
+  X(cuDevicePrimaryCtxRelease, "cuDevicePrimaryCtxRelease", 7000, 0)           \
+  X(cuDevicePrimaryCtxRelease_v2, "cuDevicePrimaryCtxRelease", 11000, 0)       \
+  X(cuDevicePrimaryCtxReset, "cuDevicePrimaryCtxReset", 7000, 0)               \
+  X(cuDevicePrimaryCtxReset_v2, "cuDevicePrimaryCtxReset", 11000, 0)           \
+  X(cuDevicePrimaryCtxRetain, "cuDevicePrimaryCtxRetain", 7000, 0)             \
+  X(cuGetProcAddress, "cuGetProcAddress", 11030, 0)                            \
+  X(cuGetProcAddress_v2, "cuGetProcAddress", 12000, 0)                         \
+  X(cuIpcGetMemHandle, "cuIpcGetMemHandle", 4010, 0)                           \
+  X(cuMemAlloc_v2, "cuMemAlloc", 3020, 0)                                      \
+  X(cuMemFreeAsync, "cuMemFreeAsync", 11020, 0)                                \
+  X(cuMemFreeAsync_ptsz, "cuMemFreeAsync", 11020, 2)                           \
+  X(cuMemFree_v2, "cuMemFree", 3020, 0)                                        \
+  X(cuMemGetInfo_v2, "cuMemGetInfo", 3020, 0)                                  \
+  X(cuStreamBeginCapture, "cuStreamBeginCapture", 10000, 0)                    \
+  X(cuStreamBeginCaptureToGraph, "cuStreamBeginCaptureToGraph", 12030, 0)      \
+  X(cuStreamBeginCaptureToGraph_ptsz, "cuStreamBeginCaptureToGraph", 12030, 2) \
+  X(cuStreamBeginCapture_ptsz, "cuStreamBeginCapture", 10000, 2)               \
+  X(cuStreamBeginCapture_v2, "cuStreamBeginCapture", 10010, 0)                 \
+  X(cuStreamBeginCapture_v2_ptsz, "cuStreamBeginCapture", 10010, 2)            \
+  X(cuStreamDestroy, "cuStreamDestroy", 2000, 0)                               \
+  X(cuStreamDestroy_v2, "cuStreamDestroy", 4000, 0)                            \
+  X(cuStreamEndCapture, "cuStreamEndCapture", 10000, 0)                        \
+  X(cuStreamEndCapture_ptsz, "cuStreamEndCapture", 10000, 2)
 
 // Only called by us.
 #define TIDEMARK_CUDA_DRIVER_HELPERS(X) \
@@ -41,14 +56,16 @@ namespace tidemark::backend {
   X(cuCtxGetId)                         \
   X(cuCtxPopCurrent_v2)                 \
   X(cuCtxPushCurrent_v2)                \
+  X(cuCtxRecordEvent)                   \
   X(cuCtxSynchronize)                   \
   X(cuDeviceGetName)                    \
   X(cuDeviceGetPCIBusId)                \
   X(cuDeviceGetUuid)                    \
   X(cuDeviceGetUuid_v2)                 \
   X(cuDevicePrimaryCtxGetState)         \
-  X(cuDevicePrimaryCtxRetain)           \
-  X(cuDeviceTotalMem_v2)
+  X(cuDeviceTotalMem_v2)                \
+  X(cuEventCreate)                      \
+  X(cuEventQuery)
 
 inline constinit hook::DriverLibrary<CUresult> cuda_library{"libcuda.so", CUDA_ERROR_NOT_INITIALIZED};
 

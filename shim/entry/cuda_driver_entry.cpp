@@ -1,4 +1,4 @@
-// The CUDA driver's functions that we stand in front of: every CUDA program ends here, whatever it linked.
+// The CUDA driver's memory functions, and its resolver: every CUDA program ends here, whatever it linked.
 #include "shim/entry/cuda_driver_entry.hpp"
 
 #include "shim/backend/cuda_symbols.hpp"
@@ -45,41 +45,6 @@ TIDEMARK_EXPORT CUresult cuMemGetInfo_v2(size_t* free, size_t* total) {
 TIDEMARK_EXPORT CUresult cuIpcGetMemHandle(CUipcMemHandle* handle, CUdeviceptr ptr) {
   return intercept([&](Runtime& runtime) { return CudaDriverCalls{runtime}.export_memory(handle, ptr); },
                    [&] { return real_cuda().cuIpcGetMemHandle(handle, ptr); });
-}
-
-TIDEMARK_EXPORT CUresult cuCtxDestroy(CUcontext context) {
-  const auto real = [&] { return real_cuda().cuCtxDestroy(context); };
-  return intercept([&](Runtime& runtime) { return CudaDriverCalls{runtime}.destroy_context(context, real); }, real);
-}
-
-TIDEMARK_EXPORT CUresult cuCtxDestroy_v2(CUcontext context) {
-  const auto real = [&] { return real_cuda().cuCtxDestroy_v2(context); };
-  return intercept([&](Runtime& runtime) { return CudaDriverCalls{runtime}.destroy_context(context, real); }, real);
-}
-
-TIDEMARK_EXPORT CUresult cuCtxDetach(CUcontext context) {
-  const auto real = [&] { return real_cuda().cuCtxDetach(context); };
-  return intercept([&](Runtime& runtime) { return CudaDriverCalls{runtime}.detach_context(context, real); }, real);
-}
-
-TIDEMARK_EXPORT CUresult cuDevicePrimaryCtxRelease(CUdevice device) {
-  const auto real = [&] { return real_cuda().cuDevicePrimaryCtxRelease(device); };
-  return intercept([&](Runtime& runtime) { return CudaDriverCalls{runtime}.release_primary(device, real); }, real);
-}
-
-TIDEMARK_EXPORT CUresult cuDevicePrimaryCtxRelease_v2(CUdevice device) {
-  const auto real = [&] { return real_cuda().cuDevicePrimaryCtxRelease_v2(device); };
-  return intercept([&](Runtime& runtime) { return CudaDriverCalls{runtime}.release_primary(device, real); }, real);
-}
-
-TIDEMARK_EXPORT CUresult cuDevicePrimaryCtxReset(CUdevice device) {
-  const auto real = [&] { return real_cuda().cuDevicePrimaryCtxReset(device); };
-  return intercept([&](Runtime& runtime) { return CudaDriverCalls{runtime}.reset_primary(device, real); }, real);
-}
-
-TIDEMARK_EXPORT CUresult cuDevicePrimaryCtxReset_v2(CUdevice device) {
-  const auto real = [&] { return real_cuda().cuDevicePrimaryCtxReset_v2(device); };
-  return intercept([&](Runtime& runtime) { return CudaDriverCalls{runtime}.reset_primary(device, real); }, real);
 }
 
 TIDEMARK_EXPORT CUresult cuGetProcAddress(const char* symbol, void** function, int version, cuuint64_t flags) {

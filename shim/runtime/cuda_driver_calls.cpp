@@ -1,12 +1,15 @@
 #include "shim/runtime/cuda_driver_calls.hpp"
 
 #include "shim/backend/cuda_driver_backend.hpp"
+#include "shim/backend/cuda_fences.hpp"
 #include "shim/runtime/our_failure.hpp"
 
 namespace tidemark::runtime {
 namespace {
 
 constinit backend::CudaContexts known_contexts;
+constinit backend::CaptureGate gate;
+constinit backend::CudaFences fences;
 
 DeviceKey key_of(int device) noexcept {
   return {.layer = Layer::CudaDriver, .ordinal = static_cast<std::uint16_t>(device)};
@@ -20,6 +23,8 @@ std::optional<CUresult> answer(const Error& error) noexcept {
 }  // namespace
 
 backend::CudaContexts& CudaDriverCalls::contexts() noexcept { return known_contexts; }
+backend::CaptureGate& CudaDriverCalls::capture_gate() noexcept { return gate; }
+void CudaDriverCalls::note_context(CUcontext context) noexcept { known_contexts.note(context); }
 
 std::optional<CUresult> CudaDriverCalls::allocate(CUdeviceptr* ptr, std::size_t size) noexcept {
   const auto place = ptr == nullptr || size == 0 ? std::nullopt : contexts().current();
@@ -29,7 +34,7 @@ std::optional<CUresult> CudaDriverCalls::allocate(CUdeviceptr* ptr, std::size_t 
   ServedDevice* device = runtime_.device(
       key_of(place->device),
       [](ServedDevice::UpstreamPlace& upstream) -> alloc::Upstream& {
-        return upstream.emplace<backend::CudaDriverUpstream>(known_contexts);
+        return upstream.emplace<backend::CudaDriverUpstream>(known_contexts, gate, fences);
       },
       [&] { return backend::describe_cuda_device(place->device); });
   if (device == nullptr) {

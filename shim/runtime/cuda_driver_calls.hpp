@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <optional>
 
+#include "shim/backend/capture_gate.hpp"
 #include "shim/backend/cuda_contexts.hpp"
 #include "shim/runtime/runtime.hpp"
 
@@ -13,6 +14,10 @@ namespace tidemark::runtime {
 class CudaDriverCalls {
  public:
   explicit CudaDriverCalls(Runtime& runtime) noexcept : runtime_(runtime) {}
+
+  // What is known without a runtime: contexts, and captures that are open.
+  static void note_context(CUcontext context) noexcept;
+  static backend::CaptureGate& capture_gate() noexcept;
 
   std::optional<CUresult> allocate(CUdeviceptr* ptr, std::size_t size) noexcept;
 

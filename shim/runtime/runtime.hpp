@@ -89,7 +89,8 @@ class Runtime {
     }
   }
 
-  // The end of the process. Takes no device's lock: exit() may be called in a signal handler that interrupted its holder.
+  // The end of the process. Takes no device's lock: exit() may be called in a signal handler that interrupted its
+  // holder.
   void finish() noexcept;
 
  private:

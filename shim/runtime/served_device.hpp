@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <new>
+#include <utility>
 
 #include "shared/segment/process_words.hpp"
 #include "shim/alloc/device_cache.hpp"
@@ -32,7 +33,7 @@ class ServedDevice {
     template <class Upstream, class... Arguments>
     alloc::Upstream& emplace(Arguments&&... arguments) noexcept {
       static_assert(sizeof(Upstream) <= sizeof(bytes_) && alignof(Upstream) <= alignof(std::max_align_t));
-      return *new (bytes_) Upstream(arguments...);
+      return *new (bytes_) Upstream(std::forward<Arguments>(arguments)...);
     }
 
    private:

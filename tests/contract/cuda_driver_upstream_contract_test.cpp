@@ -1,5 +1,6 @@
 // The contract on the CUDA driver, in the primary context of one device, from threads in which another is current.
 #include "shim/backend/cuda_driver_backend.hpp"
+#include "shim/backend/cuda_fences.hpp"
 #include "tests/contract/upstream_contract.hpp"
 
 namespace tidemark::test {
@@ -32,6 +33,12 @@ class CudaDriverRig final : public UpstreamRig {
 
   alloc::Upstream& upstream() override { return upstream_; }
   alloc::ContextId context() override { return context_; }
+  bool begin_capture() override {
+    gate_.announce();
+    gate_.begun(stream_);
+    return true;
+  }
+  void end_capture() override { gate_.ended(stream_); }
   void submit_work() override {
     EXPECT_EQ(cuCtxPushCurrent_v2(owner_), CUDA_SUCCESS);
     EXPECT_EQ(cuMemsetD8Async(scratch_, 1, kScratch, stream_), CUDA_SUCCESS);
@@ -51,7 +58,9 @@ class CudaDriverRig final : public UpstreamRig {
 
   // One a process, as in the library: threads remember what they found in it.
   static inline constinit backend::CudaContexts contexts_;
-  backend::CudaDriverUpstream upstream_{contexts_};
+  static inline constinit backend::CudaFences fences_;
+  backend::CaptureGate gate_;
+  backend::CudaDriverUpstream upstream_{contexts_, gate_, fences_};
   alloc::ContextId context_{};
   CUcontext owner_ = nullptr;
   CUcontext other_ = nullptr;

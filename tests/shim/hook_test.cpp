@@ -63,7 +63,8 @@ TEST(DlsymDoor, LeavesEverybodyElseToTheRealOne) {
   EXPECT_EQ(tidemark_route_dlsym(some_handle, "cudnnCreate"), real);
   EXPECT_EQ(tidemark_route_dlsym(some_handle, nullptr), real);
   EXPECT_EQ(tidemark_route_dlsym(RTLD_NEXT, "cuMemAlloc_v2"), real);
-  EXPECT_EQ(tidemark_route_dlsym(RTLD_DEFAULT, "cuMemAlloc_v2"), real) << "NULL is RTLD_DEFAULT, not a library (coz#229)";
+  EXPECT_EQ(tidemark_route_dlsym(RTLD_DEFAULT, "cuMemAlloc_v2"), real)
+      << "NULL is RTLD_DEFAULT, not a library (coz#229)";
   EXPECT_NE(tidemark_route_dlsym(some_handle, "cuMemAlloc_v2"), real);
 }
 

@@ -1,0 +1,69 @@
+#include "shim/backend/capture_gate.hpp"
+
+#include <sched.h>
+#include <time.h>
+
+namespace tidemark::backend {
+namespace {
+
+constexpr std::int64_t kPatienceNs = 1'000'000'000;
+
+std::int64_t monotonic_ns() noexcept {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return now.tv_sec * 1'000'000'000 + now.tv_nsec;
+}
+
+// The legacy default stream is the null pointer, which marks a free place; it cannot be captured, but may be asked for.
+const void* name_of(const void* stream) noexcept {
+  static constexpr char kDefaultStream = 0;
+  return stream == nullptr ? &kDefaultStream : stream;
+}
+
+}  // namespace
+
+void CaptureGate::announce() noexcept {
+  word_.fetch_add(kOneCapture, std::memory_order_acq_rel);
+  const auto is_busy = [this] { return (word_.load(std::memory_order_acquire) & (kOneCapture - 1)) != 0; };
+  if (!is_busy()) {
+    return;
+  }
+  const std::int64_t limit = monotonic_ns() + kPatienceNs;
+  while (is_busy() && monotonic_ns() < limit) {
+    sched_yield();
+  }
+}
+
+void CaptureGate::withdraw() noexcept { word_.fetch_sub(kOneCapture, std::memory_order_acq_rel); }
+
+void CaptureGate::begun(const void* stream) noexcept {
+  for (std::atomic<const void*>& place : streams_) {
+    const void* none = nullptr;
+    if (place.compare_exchange_strong(none, name_of(stream), std::memory_order_acq_rel)) {
+      return;
+    }
+  }
+}
+
+void CaptureGate::ended(const void* stream) noexcept {
+  for (std::atomic<const void*>& place : streams_) {
+    const void* expected = name_of(stream);
+    if (place.compare_exchange_strong(expected, nullptr, std::memory_order_acq_rel)) {
+      withdraw();
+      return;
+    }
+  }
+}
+
+bool CaptureGate::enter() noexcept {
+  if (is_open()) {
+    return false;
+  }
+  if ((word_.fetch_add(1, std::memory_order_acq_rel) >> kCaptureShift) != 0) {
+    leave();  // one was announced in between
+    return false;
+  }
+  return true;
+}
+
+}  // namespace tidemark::backend

@@ -1,0 +1,63 @@
+// Keeps our own driver calls out of stream captures: a call that is unsafe during a capture (a synchronise, an event
+// query, a driver free) invalidates a capture of any thread, which a program that avoids such calls has not deserved.
+//
+// Threads: any. A capture is announced *before* the real call begins it and waits for helper calls under way; a helper
+// call takes a token first and is skipped while a capture is open. A capture that we never saw begin can't be
+// respected.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+namespace tidemark::backend {
+
+class CaptureGate {
+ public:
+  // The right to make helper calls while it lives, or not.
+  class HelperToken {
+   public:
+    explicit HelperToken(CaptureGate& gate) noexcept : gate_(gate), is_granted_(gate.enter()) {}
+    ~HelperToken() {
+      if (is_granted_) {
+        gate_.leave();
+      }
+    }
+    HelperToken(const HelperToken&) = delete;
+    HelperToken& operator=(const HelperToken&) = delete;
+
+    [[nodiscard]] bool is_granted() const noexcept { return is_granted_; }
+
+   private:
+    CaptureGate& gate_;
+    bool is_granted_;
+  };
+
+  // Around the real begin call. Waits until no helper call is under way, a second at most: such a call may itself wait
+  // for something that the beginning thread has yet to do.
+  void announce() noexcept;
+  // The real call failed: nothing was begun.
+  void withdraw() noexcept;
+  // It succeeded on `stream`, which is what end() will be told.
+  void begun(const void* stream) noexcept;
+  // The capture of `stream` ended, or the stream was destroyed; any other stream is fine too.
+  void ended(const void* stream) noexcept;
+
+  [[nodiscard]] bool is_open() const noexcept { return (word_.load(std::memory_order_acquire) >> kCaptureShift) != 0; }
+
+ private:
+  // Low half: helper calls under way; high half: captures announced or open.
+  static constexpr unsigned kCaptureShift = 32;
+  static constexpr std::uint64_t kOneCapture = std::uint64_t{1} << kCaptureShift;
+
+  bool enter() noexcept;
+  void leave() noexcept { word_.fetch_sub(1, std::memory_order_acq_rel); }
+
+  std::atomic<std::uint64_t> word_{0};
+  // Streams that capture now; null: a free place. A capture that finds none stays open in the count for good, which
+  // costs caching and nothing else.
+  std::array<std::atomic<const void*>, 64> streams_{};
+};
+
+}  // namespace tidemark::backend

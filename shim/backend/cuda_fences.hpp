@@ -1,0 +1,48 @@
+// Marks in the work of CUDA contexts: "all that was submitted so far". One mark covers every live context (DESIGN D5).
+//
+// Threads: any. Uses cuCtxRecordEvent, which covers non-blocking streams too and exists from CUDA 12.5 on; with an
+// older driver, or more contexts or marks than there is room for, record() says Unsupported and the caller waits
+// instead. The caller keeps captures away (CaptureGate).
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+
+#include "shared/base/result.hpp"
+#include "shim/alloc/upstream.hpp"
+#include "shim/backend/cuda_contexts.hpp"
+
+namespace tidemark::backend {
+
+class CudaFences {
+ public:
+  static constexpr std::size_t kMostMarks = 256;
+  static constexpr std::size_t kMostContexts = 4;
+
+  Result<alloc::FenceToken> record(const CudaContexts& contexts) noexcept;
+
+  // True ends the mark. An error is the device's own.
+  Result<bool> is_done(const CudaContexts& contexts, alloc::FenceToken token) noexcept;
+
+  void drop(alloc::FenceToken token) noexcept;
+
+ private:
+  struct Event {
+    alloc::ContextId context{};
+    CUevent event = nullptr;
+  };
+  // A free mark keeps its events: the next one in the same contexts needs no new ones.
+  struct Mark {
+    std::atomic<bool> is_taken{false};
+    std::size_t count = 0;
+    std::array<Event, kMostContexts> events{};
+  };
+
+  [[nodiscard]] Mark* mark_of(alloc::FenceToken token) noexcept;
+  static CUresult record_in(Event& event, CUcontext handle, alloc::ContextId context) noexcept;
+
+  std::array<Mark, kMostMarks> marks_{};
+};
+
+}  // namespace tidemark::backend

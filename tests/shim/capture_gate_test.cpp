@@ -1,0 +1,127 @@
+// Our own driver calls stay out of the program's captures.
+#include "shim/backend/capture_gate.hpp"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <thread>
+
+namespace tidemark::backend {
+namespace {
+
+const int kStream = 0;
+const int kOther = 0;
+
+TEST(CaptureGate, GrantsHelperCallsWhileNoCaptureIsOpen) {
+  CaptureGate gate;
+
+  EXPECT_TRUE(CaptureGate::HelperToken{gate}.is_granted());
+  gate.announce();
+  EXPECT_FALSE(CaptureGate::HelperToken{gate}.is_granted()) << "from before the real call on";
+  gate.begun(&kStream);
+  EXPECT_FALSE(CaptureGate::HelperToken{gate}.is_granted());
+  gate.ended(&kStream);
+  EXPECT_TRUE(CaptureGate::HelperToken{gate}.is_granted());
+}
+
+TEST(CaptureGate, OpensAgainWhenTheBeginFails) {
+  CaptureGate gate;
+
+  gate.announce();
+  gate.withdraw();
+
+  EXPECT_FALSE(gate.is_open());
+}
+
+TEST(CaptureGate, IgnoresTheEndOfAStreamThatDoesNotCapture) {
+  CaptureGate gate;
+  gate.announce();
+  gate.begun(&kStream);
+
+  gate.ended(&kOther);
+  EXPECT_TRUE(gate.is_open());
+  gate.ended(&kStream);
+  gate.ended(&kStream);
+  EXPECT_FALSE(gate.is_open());
+}
+
+TEST(CaptureGate, KeepsSeveralCapturesApart) {
+  CaptureGate gate;
+  gate.announce();
+  gate.begun(&kStream);
+  gate.announce();
+  gate.begun(nullptr);
+
+  gate.ended(&kStream);
+  EXPECT_TRUE(gate.is_open());
+  gate.ended(nullptr);
+  EXPECT_FALSE(gate.is_open());
+}
+
+//   helper thread          capturing thread
+//   takes a token
+//                          announce() waits
+//   gives it back
+//                          goes on
+TEST(CaptureGate, WaitsForHelperCallsUnderWay) {
+  CaptureGate gate;
+  std::atomic<bool> is_helper_inside{false};
+  std::atomic<bool> may_leave{false};
+  std::atomic<bool> has_left{false};
+  std::thread helper{[&] {
+    const CaptureGate::HelperToken token{gate};
+    EXPECT_TRUE(token.is_granted());
+    is_helper_inside = true;
+    while (!may_leave) {
+      std::this_thread::yield();
+    }
+    has_left = true;
+  }};
+  while (!is_helper_inside) {
+    std::this_thread::yield();
+  }
+
+  std::thread letter_go{[&] {
+    while (!gate.is_open()) {
+      std::this_thread::yield();
+    }
+    may_leave = true;
+  }};
+  gate.announce();
+
+  EXPECT_TRUE(has_left);
+  gate.withdraw();
+  helper.join();
+  letter_go.join();
+}
+
+TEST(CaptureGate, NeverGrantsACallDuringACapture) {
+  CaptureGate gate;
+  std::atomic<int> captures{0};
+  std::atomic<int> helpers{0};
+  std::atomic<int> clashes{0};
+  std::thread capturing{[&] {
+    for (int i = 0; i < 2000; ++i) {
+      gate.announce();
+      ++captures;
+      clashes += helpers;
+      gate.begun(&kStream);
+      --captures;
+      gate.ended(&kStream);
+    }
+  }};
+  for (int i = 0; i < 20000; ++i) {
+    const CaptureGate::HelperToken token{gate};
+    if (token.is_granted()) {
+      ++helpers;
+      clashes += captures;
+      --helpers;
+    }
+  }
+  capturing.join();
+
+  EXPECT_EQ(clashes, 0);
+}
+
+}  // namespace
+}  // namespace tidemark::backend
