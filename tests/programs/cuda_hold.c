@@ -11,7 +11,10 @@ int main(int argc, char** argv) {
   void** blocks = calloc((size_t)count, sizeof(*blocks));
   for (int i = 0; i < count; ++i) {
     const size_t size = argc > 1 ? strtoull(argv[i + 1], NULL, 10) : usual[i];
-    if (say_of("malloc", size, cudaMalloc(&blocks[i], size)) != cudaSuccess) return 1;
+    if (say_of("malloc", size, cudaMalloc(&blocks[i], size)) != cudaSuccess) {
+      free(blocks);
+      return 1;
+    }
   }
   puts("holding");
   fflush(stdout);

@@ -27,8 +27,12 @@ constexpr bool kSanitized = false;
 
 std::string program(const std::string& name) { return std::string{CUDA_PROGRAMS} + "/" + name; }
 
-Outcome run(const std::string& name, const Environment& environment = {}, const std::vector<std::string>& more = {}) {
-  Launch launch{.command = {program(name)}, .environment = environment};
+// Under a sanitizer the runtime's own search path is not looked at: its dlopen is the sanitizer's.
+const Environment kLibraries{{"LD_LIBRARY_PATH", CUDA_LIBRARIES}};
+
+Outcome run(const std::string& name, Environment environment = {}, const std::vector<std::string>& more = {}) {
+  environment.insert(kLibraries.begin(), kLibraries.end());
+  Launch launch{.command = {program(name)}, .environment = std::move(environment)};
   launch.command.insert(launch.command.end(), more.begin(), more.end());
   return tidemark::test::run(launch);
 }
@@ -44,7 +48,7 @@ class CudaPrograms : public testing::Test {
   [[nodiscard]] std::string shared_name() const { return "test." + std::to_string(getpid()); }
   [[nodiscard]] std::string shared_file() const { return "/dev/shm/cuda_sim." + shared_name(); }
   [[nodiscard]] Environment sharing() const {
-    return {{"CUDA_SIM_SHARED", shared_name()}, {"CUDA_SIM_MEMORY", "10MiB"}};
+    return {{"CUDA_SIM_SHARED", shared_name()}, {"CUDA_SIM_MEMORY", "10MiB"}, {"LD_LIBRARY_PATH", CUDA_LIBRARIES}};
   }
   [[nodiscard]] std::string trace() const {
     std::ostringstream text;
@@ -89,6 +93,11 @@ TEST_F(CudaPrograms, EndAsTheyShould) {
   }
 }
 
+TEST_F(CudaPrograms, FindTheDriverBesideTheirRuntime) {
+  if (kSanitized) GTEST_SKIP() << "its dlopen is the sanitizer's";
+  EXPECT_EQ(tidemark::test::run({.command = {program("cuda_sizes")}}), run("cuda_sizes"));
+}
+
 TEST_F(CudaPrograms, SeeTheSameWhateverRuntimeTheyAreOn) {
   for (const char* topic : {"sizes", "wrong_frees", "exit_holding"}) {
     const Outcome shared = run(std::string{"cuda_"} + topic);
@@ -109,8 +118,8 @@ TEST_F(CudaPrograms, EndInEveryWayWithMemoryInUse) {
 TEST_F(CudaPrograms, InPythonAreServedToo) {
   if (kSanitized) GTEST_SKIP() << "an uninstrumented python cannot load a sanitized driver";
   for (const char* script : {"cuda_ctypes.py", "cuda_driver_ctypes.py"}) {
-    const Outcome outcome = tidemark::test::run(
-        {.command = {"/usr/bin/python3", "-B", program(script)}, .environment = {{"LD_LIBRARY_PATH", CUDA_LIBRARIES}}});
+    const Outcome outcome =
+        tidemark::test::run({.command = {"/usr/bin/python3", "-B", program(script)}, .environment = kLibraries});
     EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
     EXPECT_THAT(outcome.out, HasSubstr("the byte is 7"));
     EXPECT_THAT(outcome.out, testing::AnyOf(HasSubstr("second free: CUDA_ERROR_INVALID_VALUE"),
@@ -120,8 +129,8 @@ TEST_F(CudaPrograms, InPythonAreServedToo) {
 
 TEST_F(CudaPrograms, OfNumbaAreServedToo) {
   if (kSanitized) GTEST_SKIP() << "an uninstrumented python cannot load a sanitized driver";
-  const Outcome outcome = tidemark::test::run({.command = {"/usr/bin/python3", "-B", program("cuda_numba.py")},
-                                               .environment = {{"LD_LIBRARY_PATH", CUDA_LIBRARIES}}});
+  const Outcome outcome =
+      tidemark::test::run({.command = {"/usr/bin/python3", "-B", program("cuda_numba.py")}, .environment = kLibraries});
   if (outcome.out == "numba is not installed\n") GTEST_SKIP() << outcome.out;
 
   EXPECT_EQ(outcome.exit_code, 0) << tidemark::test::describe(outcome);
@@ -228,23 +237,49 @@ TEST_F(CudaPrograms, ShareACardIfTheyAskForIt) {
   EXPECT_EQ(run("cuda_hold", sharing(), {"10485760"}).exit_code, 0);
 }
 
+Outcome churn(std::vector<std::string> arguments, Environment environment = {}) {
+  arguments.insert(arguments.begin(), CUDA_CHURN);
+  environment.insert(kLibraries.begin(), kLibraries.end());
+  return tidemark::test::run({.command = std::move(arguments), .environment = std::move(environment)});
+}
+
 TEST_F(CudaPrograms, ChurnToTheSameResultEveryTime) {
-  const Outcome first = tidemark::test::run({.command = {CUDA_CHURN, "--iterations", "2000", "--threads", "2"}});
+  const Outcome first = churn({"--iterations", "2000", "--threads", "2"});
 
   EXPECT_EQ(first.exit_code, 0) << tidemark::test::describe(first);
   EXPECT_THAT(first.out, HasSubstr("iteration     2000"));
   EXPECT_THAT(first.out, HasSubstr("done: 4000 iterations"));
-  EXPECT_EQ(tidemark::test::run({.command = {CUDA_CHURN, "--iterations", "2000", "--threads", "2"}}), first);
-  EXPECT_EQ(tidemark::test::run({.command = {CUDA_CHURN, "--seconds", "0"}}).exit_code, 0);
-  EXPECT_EQ(tidemark::test::run({.command = {CUDA_CHURN, "--seconds"}}).exit_code, 2);
+  EXPECT_EQ(churn({"--iterations", "2000", "--threads", "2"}), first);
+  EXPECT_EQ(churn({"--seconds", "0"}), churn({"--seconds", "0"}));
+  EXPECT_EQ(churn({"--seconds"}).exit_code, 2);
 }
 
 TEST_F(CudaPrograms, ChurnUntilMemoryIsOutAndSaySo) {
-  const Outcome outcome =
-      tidemark::test::run({.command = {CUDA_CHURN, "--seconds", "0"}, .environment = {{"CUDA_SIM_MEMORY", "4MiB"}}});
+  const Outcome outcome = churn({"--seconds", "0"}, {{"CUDA_SIM_MEMORY", "4MiB"}});
 
   EXPECT_EQ(outcome.exit_code, 1);
   EXPECT_EQ(outcome.err, "cuda_churn: cudaMalloc: cudaErrorMemoryAllocation\n");
+}
+
+TEST_F(CudaPrograms, OfFfmpegAreServedToo) {
+  if (kSanitized) GTEST_SKIP() << "an uninstrumented ffmpeg cannot load a sanitized driver";
+  if (tidemark::test::run({.command = {"ffmpeg", "-version"}}).exit_code != 0) {
+    GTEST_SKIP() << "ffmpeg is not installed";
+  }
+  const auto digest = [](const std::vector<std::string>& device, const std::string& filter) {
+    std::vector<std::string> command{"ffmpeg", "-hide_banner", "-loglevel",
+                                     "error",  "-nostdin",     "-f",
+                                     "lavfi",  "-i",           "testsrc2=size=320x240:rate=5:duration=2"};
+    command.insert(command.end(), device.begin(), device.end());
+    command.insert(command.end(), {"-vf", filter, "-f", "md5", "-"});
+    return tidemark::test::run({.command = command, .environment = kLibraries});
+  };
+
+  const Outcome over_device =
+      digest({"-init_hw_device", "cuda=c:0", "-filter_hw_device", "c"}, "format=nv12,hwupload,hwdownload,format=nv12");
+
+  EXPECT_THAT(over_device.out, testing::StartsWith("MD5=")) << tidemark::test::describe(over_device);
+  EXPECT_EQ(over_device, digest({}, "format=nv12"));
 }
 
 }  // namespace
