@@ -57,6 +57,8 @@ TEST_P(Unchanged, UnderTheShim) {
   for (const char* mode : {"", "count", "off"}) {
     const ShimWorld world;
     Launch launch = world.under_shim(GetParam().command);
+    // By default the files of a process that had an out-of-memory stay.
+    launch.environment["TIDEMARK_KEEP"] = "none";
     if (*mode != '\0') launch.environment["TIDEMARK_MODE"] = mode;
 
     EXPECT_EQ(run(launch), alone) << "mode '" << mode << "'";

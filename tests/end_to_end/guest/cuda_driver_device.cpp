@@ -42,6 +42,7 @@ Function* resolve(const char* name, int version) {
   X(cuMemFree, cuMemFree_v2, 3020)                            \
   X(cuMemGetInfo, cuMemGetInfo_v2, 3020)                      \
   X(cuStreamCreate, cuStreamCreate, 2000)                     \
+  X(cuStreamSynchronize, cuStreamSynchronize, 2000)           \
   X(cuMemsetD8Async, cuMemsetD8Async, 3020)                   \
   X(cuMemcpyHtoD, cuMemcpyHtoD_v2, 3020)                      \
   X(cuMemcpyDtoH, cuMemcpyDtoH_v2, 3020)
@@ -112,7 +113,11 @@ int fill_later(void* ptr, unsigned char value, std::size_t size) {
   return driver().cuMemsetD8Async(address_of(ptr), value, size, stream);
 }
 
-int write(void* ptr, const void* from, std::size_t size) { return driver().cuMemcpyHtoD(address_of(ptr), from, size); }
+// A copy from pageable memory may return before it is done; the default stream waits for none of fill_later's.
+int write(void* ptr, const void* from, std::size_t size) {
+  const CUresult code = driver().cuMemcpyHtoD(address_of(ptr), from, size);
+  return code == CUDA_SUCCESS ? driver().cuStreamSynchronize(nullptr) : code;
+}
 int read(void* to, const void* ptr, std::size_t size) { return driver().cuMemcpyDtoH(to, address_of(ptr), size); }
 
 }  // namespace guest

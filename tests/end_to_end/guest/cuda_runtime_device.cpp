@@ -18,7 +18,11 @@ int fill_later(void* ptr, unsigned char value, std::size_t size) {
   return cudaMemsetAsync(ptr, value, size, stream);
 }
 
-int write(void* ptr, const void* from, std::size_t size) { return cudaMemcpy(ptr, from, size, cudaMemcpyHostToDevice); }
+// A copy from pageable memory may return before it is done; the default stream waits for none of fill_later's.
+int write(void* ptr, const void* from, std::size_t size) {
+  const int code = cudaMemcpy(ptr, from, size, cudaMemcpyHostToDevice);
+  return code == cudaSuccess ? cudaStreamSynchronize(nullptr) : code;
+}
 int read(void* to, const void* ptr, std::size_t size) { return cudaMemcpy(to, ptr, size, cudaMemcpyDeviceToHost); }
 
 }  // namespace guest
