@@ -137,6 +137,27 @@ TEST_F(CudaCaptures, BeginOnceAndEndWhereTheyBegan) {
   EXPECT_EQ(end(one), CUDA_SUCCESS);
 }
 
+TEST_F(CudaCaptures, AreKnownToTheOlderAbisToo) {
+  const auto ask = [](const char* name, int version) {
+    void* found = nullptr;
+    EXPECT_EQ(cuGetProcAddress(name, &found, version, 0, nullptr), CUDA_SUCCESS);
+    return found;
+  };
+  auto* begin = reinterpret_cast<CUresult (*)(CUstream)>(ask("cuStreamBeginCapture", 10000));
+  auto* tell = reinterpret_cast<CUresult (*)(CUstream, CUstreamCaptureStatus*, cuuint64_t*)>(
+      ask("cuStreamGetCaptureInfo", 10010));
+  const CUstream one = stream();
+  CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+  cuuint64_t id = 0;
+
+  EXPECT_EQ(begin(one), CUDA_SUCCESS);
+  EXPECT_EQ(tell(one, &status, &id), CUDA_SUCCESS);
+  EXPECT_EQ(status, CU_STREAM_CAPTURE_STATUS_ACTIVE);
+  EXPECT_GT(id, 0u);
+  EXPECT_EQ(allocate_elsewhere(), CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED) << "without a mode it is global";
+  EXPECT_EQ(end(one), CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
+}
+
 TEST_F(CudaCaptures, EndWithTheirStream) {
   const CUstream one = stream();
   EXPECT_EQ(cuStreamBeginCapture(one, CU_STREAM_CAPTURE_MODE_GLOBAL), CUDA_SUCCESS);

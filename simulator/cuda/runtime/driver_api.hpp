@@ -125,10 +125,13 @@ const DriverApi* driver_api();
 // Where the resolver comes from: the installed driver (driver_library.cpp), or one built in (driver_builtin.cpp).
 PFN_cuGetProcAddress_v12000 find_resolver();
 
+// Of both enums; the driver's has had a name for it only since CUDA 13.
+inline constexpr CUresult kRequiresNewerDriver = static_cast<CUresult>(36);
+
 // `call(api.mem_alloc, ...)`: a driver that is too old for a function lacks its pointer.
 template <class... Parameters, class... Arguments>
 CUresult call(CUresult (*function)(Parameters...), Arguments... arguments) {
-  return function ? function(arguments...) : CUDA_ERROR_CALL_REQUIRES_NEWER_DRIVER;
+  return function ? function(arguments...) : kRequiresNewerDriver;
 }
 
 }  // namespace cuda_sim
