@@ -131,19 +131,30 @@ struct SegmentWriter::State {
   // Held for a few dozen stores; a std::mutex would bring nothing but a system call.
   class Guard {
    public:
-    explicit Guard(State& state) : lock_(state.lock) {
+    explicit Guard(State& state, int most_spins = INT_MAX) : lock_(state.lock) {
       for (int spins = 0; lock_.test_and_set(std::memory_order_acquire); ++spins) {
+        if (spins == most_spins) {
+          is_held_ = false;
+          return;
+        }
         if (spins > 100) {
           ::sched_yield();
         }
       }
     }
-    ~Guard() { lock_.clear(std::memory_order_release); }
+    ~Guard() {
+      if (is_held_) {
+        lock_.clear(std::memory_order_release);
+      }
+    }
     Guard(const Guard&) = delete;
     Guard& operator=(const Guard&) = delete;
 
+    [[nodiscard]] bool is_held() const { return is_held_; }
+
    private:
     std::atomic_flag& lock_;
+    bool is_held_ = true;
   };
 
   template <class Body>
@@ -293,9 +304,14 @@ void SegmentWriter::acknowledge(std::uint32_t slot, const Acknowledgement& ackno
   wake_all(bell);
 }
 
+// exit() may be called in a signal handler that interrupted the lock's own holder: then the time stays unknown.
 void SegmentWriter::mark_exited() noexcept {
-  state_->change_global([](GlobalRecord& global) { store_word(global.exit_realtime_ns, clock_ns(CLOCK_REALTIME)); });
   state_->layout->head.state.store(static_cast<std::uint32_t>(SegmentState::Exited), std::memory_order_release);
+  const State::Guard guard{*state_, 1000};
+  if (guard.is_held()) {
+    const WriteSection section{state_->layout->global.sequence, state_->global_sequence};
+    store_word(state_->layout->global.exit_realtime_ns, clock_ns(CLOCK_REALTIME));
+  }
 }
 
 void SegmentWriter::remove_files() noexcept { remove_names(state_->files); }
