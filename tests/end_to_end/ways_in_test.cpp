@@ -30,6 +30,13 @@ std::vector<WayIn> ways() {
   all.push_back({"CudaRuntimeLinked", {test_program("guest_cuda_runtime")}, "cuda:0", "driver"});
   all.push_back({"CudaDriverLinked", {test_program("guest_cuda_driver")}, "cuda:0", "driver"});
   all.push_back({"CudaDriverByHandle", {test_program("guest_cuda_by_handle")}, "cuda:0", "driver"});
+  all.push_back({"CudaRuntimeStatic", {test_program("guest_cuda_static")}, "cuda:0", "driver"});
+  // A runtime that has its driver inside: nothing of it can be hooked but the runtime's own functions.
+  all.push_back({"CudaRuntimeBare",
+                 {test_program("guest_cuda_runtime")},
+                 "cuda:0",
+                 "runtime",
+                 {{"LD_LIBRARY_PATH", simulator_directory() + "/bare"}}});
   all.push_back({"CudaCtypes", python("guest/ctypes_guest.py", {"cuda"}), "cuda:0", "driver"});
   all.push_back({"CudaDriverCtypes", python("guest/ctypes_guest.py", {"cuda-driver"}), "cuda:0", "driver"});
 #endif

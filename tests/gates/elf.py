@@ -71,6 +71,22 @@ class Elf:
         match = re.search(r'^\s+TLS\s+\S+\s+\S+\s+\S+\s+\S+\s+(0x[0-9a-f]+)', output_of('readelf', '-lW', self.path), re.MULTILINE)
         return int(match[1], 16) if match else 0
 
+    def section(self, name):
+        """Address, file offset and size, or None."""
+        match = re.search(rf'^\s*\[\s*\d+\]\s+{re.escape(name)}\s+\S+\s+([0-9a-f]+)\s+([0-9a-f]+)\s+([0-9a-f]+)',
+                          output_of('readelf', '-SW', self.path), re.MULTILINE)
+        return tuple(int(number, 16) for number in match.groups()) if match else None
+
+    def callers_of(self, function):
+        """Names of the functions with a call (or a jump) to `function` through the PLT or the GOT."""
+        callers, current = set(), ''
+        for line in output_of('objdump', '-d', '--no-show-raw-insn', self.path).splitlines():
+            if line.endswith('>:'):
+                current = line.split('<', 1)[1][:-2]
+            elif re.search(rf'<{re.escape(function)}(@plt|@@?GLIBC[^>]*|@[^>]*)?>', line) and not current.startswith(f'{function}@'):
+                callers.add(current)
+        return callers
+
     @cached_property
     def symbols_by_address(self):
         """Of the full symbol table; a local function's name is there only as long as nobody strips."""
@@ -83,11 +99,10 @@ class Elf:
 
     def functions_in(self, section):
         """Names of the functions that an array section (.init_array, .fini_array) points to."""
-        match = re.search(rf'^\s*\[\s*\d+\]\s+{re.escape(section)}\s+\S+\s+([0-9a-f]+)\s+\S+\s+([0-9a-f]+)',
-                          output_of('readelf', '-SW', self.path), re.MULTILINE)
-        if not match:
+        place = self.section(section)
+        if place is None:
             return []
-        begin, size = int(match[1], 16), int(match[2], 16)
+        begin, _, size = place
         relocations = {int(at, 16): int(addend, 16) for at, addend in
                        re.findall(r'^([0-9a-f]{16})\s+\S+\s+R_\w+_RELATIVE\s+([0-9a-f]+)', output_of('readelf', '-rW', self.path), re.MULTILINE)}
         addresses = [relocations[at] for at in range(begin, begin + size, 8)]
