@@ -37,9 +37,9 @@ class Dashboard : public testing::Test {
 
 TEST_F(Dashboard, At80x24) {
   EXPECT_EQ(screen({80, 24}), R"(tidemark  node7  14:13:20  3 live  1 dead  1 unreadable  every 1 s
-GPU-9f3c01aa Simulated CUDA devi… [████████        ] held 4.000 GiB of 8.000 GiB
-GPU-9f3c01aa Simulated CUDA devi… [▋               ] held 302.0 MiB of 8.000 GiB
-MTIA-9f3c01aa Simulated MTIA dev… [██████████████▏ ] held 7.078 GiB of 8.000 GiB
+cuda:0 Simulated CUDA device      [████████        ] held 4.000 GiB of 8.000 GiB
+cuda:1 Simulated CUDA device      [▋               ] held 302.0 MiB of 8.000 GiB
+mtia:0 Simulated MTIA device      [██████████████▏ ] held 7.078 GiB of 8.000 GiB
     PID DEVICE   STATE   ALLOCATED      PEAK  RESERVED  HIT% LABEL/COMMAND
    4711 cuda:0   live    1.000 GiB 3.000 GiB 4.000 GiB  99.9 eval: python3 trai…
    4711 cuda:1   live    300.0 MiB 300.0 MiB 302.0 MiB   0.0 eval: python3 trai…
@@ -65,9 +65,9 @@ q quit  r reset peak  + faster  - slower  ? help
 
 TEST_F(Dashboard, At120x40) {
   EXPECT_EQ(screen({120, 40}), R"(tidemark  node7  14:13:20  3 live  1 dead  1 unreadable  every 1 s
-GPU-9f3c01aa Simulated CUDA device                                [████████████            ] held 4.000 GiB of 8.000 GiB
-GPU-9f3c01aa Simulated CUDA device                                [▉                       ] held 302.0 MiB of 8.000 GiB
-MTIA-9f3c01aa Simulated MTIA device                               [█████████████████████▎  ] held 7.078 GiB of 8.000 GiB
+cuda:0 Simulated CUDA device                                      [████████████            ] held 4.000 GiB of 8.000 GiB
+cuda:1 Simulated CUDA device                                      [▉                       ] held 302.0 MiB of 8.000 GiB
+mtia:0 Simulated MTIA device                                      [█████████████████████▎  ] held 7.078 GiB of 8.000 GiB
 ID           PID DEVICE   STATE   ALLOCATED      PEAK  RESERVED    CACHED      HELD  HIT% LABEL/COMMAND
 9f3c01aa    4711 cuda:0   live    1.000 GiB 3.000 GiB 4.000 GiB 3.000 GiB 4.000 GiB  99.9 eval: python3 train.py
 9f3c01aa    4711 cuda:1   live    300.0 MiB 300.0 MiB 302.0 MiB 2.000 MiB 302.0 MiB   0.0 eval: python3 train.py
@@ -123,9 +123,9 @@ q quit  r reset peak  + faster  - slower
 
 TEST_F(Dashboard, InAscii) {
   EXPECT_EQ(screen({80, 16}, Charset::Ascii), R"(tidemark  node7  14:13:20  3 live  1 dead  1 unreadable  every 1 s
-GPU-9f3c01aa Simulated CUDA devi~ [########        ] held 4.000 GiB of 8.000 GiB
-GPU-9f3c01aa Simulated CUDA devi~ [-               ] held 302.0 MiB of 8.000 GiB
-MTIA-9f3c01aa Simulated MTIA dev~ [##############  ] held 7.078 GiB of 8.000 GiB
+cuda:0 Simulated CUDA device      [########        ] held 4.000 GiB of 8.000 GiB
+cuda:1 Simulated CUDA device      [-               ] held 302.0 MiB of 8.000 GiB
+mtia:0 Simulated MTIA device      [##############  ] held 7.078 GiB of 8.000 GiB
     PID DEVICE   STATE   ALLOCATED      PEAK  RESERVED  HIT% LABEL/COMMAND
    4711 cuda:0   live    1.000 GiB 3.000 GiB 4.000 GiB  99.9 eval: python3 trai~
    4711 cuda:1   live    300.0 MiB 300.0 MiB 302.0 MiB   0.0 eval: python3 trai~

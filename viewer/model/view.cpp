@@ -105,10 +105,14 @@ std::vector<NodeDevice> node_devices(const View& view) {
         const segment::DeviceInfo& info = device.snapshot.info;
         devices.push_back({.uuid = device.uuid,
                            .name = std::string{info.name.view()},
+                           .ordinal = device.name,
                            .pci_bus_id = std::string{info.pci_bus_id.view()},
                            .simulated = info.simulated,
                            .capacity = info.capacity_bytes});
         found = devices.end() - 1;
+      }
+      if (found->ordinal != device.name) {
+        found->ordinal.clear();
       }
       if (!process.is_alive()) {
         continue;  // the driver took its memory back

@@ -68,6 +68,7 @@ struct HiddenProcess {
 struct NodeDevice {
   std::string uuid;
   std::string name;
+  std::string ordinal;     // "cuda:0" if every process calls it so; empty where they differ
   std::string pci_bus_id;  // empty: unknown
   bool simulated = false;
   std::uint64_t capacity = 0;

@@ -64,11 +64,12 @@ std::string library_lines(const ProcessView& process, std::uint64_t now_ns) {
   if (!globals.mode_reason.empty()) {
     text += fmt::format(" because {}, since {}", globals.mode_reason, clock_text(globals.mode_realtime_ns, now_ns));
   }
-  const std::string layer = to_text(globals.layer);
-  text += fmt::format(", layer {}, free {}, control {}, service thread {}, recording {}\n",
-                      layer.empty() ? "undecided" : layer, globals.has(ProcessFlag::FastFree) ? "fast" : "strict",
-                      to_text(globals.control_policy), on_off(globals.has(ProcessFlag::ServiceThread)),
-                      on_off(globals.has(ProcessFlag::Recording)));
+  if (const std::string layer = to_text(globals.layer); !layer.empty()) {
+    text += fmt::format(", layer {}", layer);
+  }
+  text += fmt::format(", free {}, control {}, service thread {}, recording {}\n",
+                      globals.has(ProcessFlag::FastFree) ? "fast" : "strict", to_text(globals.control_policy),
+                      on_off(globals.has(ProcessFlag::ServiceThread)), on_off(globals.has(ProcessFlag::Recording)));
   if (const std::string pool = to_text(globals.inner_pool); !pool.empty()) {
     text += fmt::format("  the program pools for itself ({0}): allocated here is what {0} has reserved\n", pool);
   }

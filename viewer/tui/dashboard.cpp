@@ -67,7 +67,10 @@ void draw_devices(Canvas& canvas, const std::vector<NodeDevice>& devices, const 
     const int bar = std::clamp(width / 5, 12, 24);
     const int bar_at = numbers_at - bar - 2;
     const bool has_bar = bar_at > 24;
-    const std::string name = fmt::format("{} {}", device.uuid.substr(0, device.uuid.find('-') + 9), device.name);
+    // By the number the programs know it by, or by its uuid's beginning where they number differently.
+    const std::string which =
+        device.ordinal.empty() ? device.uuid.substr(0, device.uuid.find('-') + 9) : device.ordinal;
+    const std::string name = fmt::format("{} {}", which, device.name);
     canvas.put(0, row, name, Style::Normal, (has_bar ? bar_at - 1 : numbers_at) - 1);
     if (has_bar) {
       canvas.put_glyph(bar_at - 1, row, U'[', Style::Dim);
