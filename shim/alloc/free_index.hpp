@@ -46,12 +46,14 @@ class FreeIndex {
   // A block of `least` to `most` bytes, or 0.
   [[nodiscard]] BlockIndex find(const BlockTable& blocks, std::uint64_t least, std::uint64_t most) const noexcept {
     const unsigned own = bin_of(least);
-    if (const BlockIndex fit = tightest(blocks, heads_[own], least, most); fit != 0) {
-      return fit;
+    if (const BlockIndex head = heads_[own]; head != 0) {
+      if (const BlockIndex fit = tightest(blocks, head, least, most); fit != 0) {
+        return fit;
+      }
     }
     for (unsigned bin = next_occupied(own + 1); bin < kBins; bin = next_occupied(bin + 1)) {
       const BlockIndex head = heads_[bin];
-      if (blocks[head].size <= most) {
+      if (blocks[head].size <= most) [[likely]] {
         return head;
       }
       if (const BlockIndex fit = tightest(blocks, blocks[head].list_after, least, most); fit != 0) {

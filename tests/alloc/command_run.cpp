@@ -21,7 +21,7 @@ using alloc::DevicePtr;
 constexpr std::uint64_t kStart = 1'000'000'000;
 constexpr std::uint64_t kAllocateNs = 100;
 constexpr std::uint64_t kReleaseNs = 1000;
-constexpr std::uint64_t kWaitNs = 10;
+constexpr std::uint64_t kWaitNs = 600;  // long enough for each to be timed
 constexpr std::size_t kContexts = 3;
 
 struct Holding {

@@ -29,6 +29,7 @@ TEST(StrictFree, IsPendingWhileItWaits) {
   CacheRig rig;
   const DevicePtr block = rig.allocated(4_KiB);
   rig.device.before_wait = [&] {
+    rig.cache().publish_all();
     EXPECT_EQ(rig.allocated_bytes(), 0_B);
     EXPECT_EQ(rig.pending(), 4_KiB);
     EXPECT_EQ(rig.requested(), 4_KiB);

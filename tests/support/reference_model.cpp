@@ -506,7 +506,7 @@ Status ReferenceModel::release(ModelAddress address) {
     if (fences_work_ && batch_is_full && !device.capturing) {
       recorded = record_fence(heap);
     }
-    tidy();
+    tidy(false);
     return recorded;
   }
   if (device.capturing) {
@@ -737,7 +737,7 @@ bool ReferenceModel::give_back_oversize(ContextId context, const Request& reques
   return given >= wanted;
 }
 
-ReferenceModel::Segment* ReferenceModel::next_to_tidy() {
+ReferenceModel::Segment* ReferenceModel::next_to_tidy(bool looks_at_the_time) {
   for (Segment* segment : idle_) {
     if (counting_ || segment->pinned) {
       return segment;
@@ -749,16 +749,18 @@ ReferenceModel::Segment* ReferenceModel::next_to_tidy() {
   Segment* oldest = idle_.front();
   const std::uint64_t cached = all(Name::ReservedBytes).current - all(Name::ActiveBytes).current;
   const bool too_much = policy_.max_cached && cached > policy_.max_cached->count();
-  const bool too_old = policy_.max_idle_ns && device.now_ns - oldest->idle_since_ns >= *policy_.max_idle_ns &&
+  const bool too_old = looks_at_the_time && policy_.max_idle_ns &&
+                       device.now_ns - oldest->idle_since_ns >= *policy_.max_idle_ns &&
                        cached > policy_.idle_floor.count();
   return too_much || too_old ? oldest : nullptr;
 }
 
-void ReferenceModel::tidy() {
+// A fast free does not read the clock, unless there is something else to do.
+void ReferenceModel::tidy(bool looks_at_the_time) {
   if (device.capturing) {
     return;
   }
-  if (!parked_ && next_to_tidy() == nullptr) {
+  if (!parked_ && next_to_tidy(looks_at_the_time) == nullptr) {
     return;
   }
   const std::uint64_t now_ns = device.now_ns;
@@ -770,7 +772,7 @@ void ReferenceModel::tidy() {
     // As of the moment of the call, however long giving back takes.
     const std::uint64_t later_ns = device.now_ns;
     device.now_ns = now_ns;
-    Segment* next = next_to_tidy();
+    Segment* next = next_to_tidy(true);
     device.now_ns = later_ns;
     return next;
   });

@@ -192,8 +192,8 @@ class ReferenceModel {
   std::pair<std::uint64_t, Status> flush();
   bool make_room(alloc::ContextId context, const Request& request);
   bool give_back_oversize(alloc::ContextId context, const Request& request);
-  void tidy();
-  [[nodiscard]] Segment* next_to_tidy();
+  void tidy(bool looks_at_the_time = true);
+  [[nodiscard]] Segment* next_to_tidy(bool looks_at_the_time);
   [[nodiscard]] bool is_serving(const Heap* heap) const {
     return heap != nullptr && !heap->detached && !heap->poisoned;
   }
