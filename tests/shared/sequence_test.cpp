@@ -113,9 +113,11 @@ class BusyWriter {
             return 1;
           }
           auto slot = made.value().claim_device(test::sample_device(), filled_with(0));
-          ready_.ring();
           for (std::uint64_t i = 1;; ++i) {
             slot.value().publish(filled_with(i), kAllBasisLines);
+            if (i == 1) {
+              ready_.ring();
+            }
             for (std::atomic<std::uint64_t> spin{0}; spin < pause; ++spin) {
             }
           }
