@@ -10,18 +10,35 @@
 
 namespace tidemark::test {
 
-#define TIDEMARK_COMMANDS(X)                                                                                   \
-  X(Allocate)                                                                                                  \
-  X(Free)                                                                                                      \
-  X(FreeAll)                                                                                                   \
-  X(DoubleFree)                                                                                                \
-  X(InteriorFree)                                                                                              \
-  X(EmptyCache)                                                                                                \
-  X(ParkEmptyCache)                                                                                            \
-  X(ResetPeaks) X(ResetAccumulated) X(SetLimit) X(BeginCapture) X(EndCapture) X(SubmitWork) X(FinishWork)      \
-      X(DestroyContext) X(FailToDestroyContext) X(CountOnly) X(StopSubAllocating) X(Pin) X(TakeMemory)         \
-          X(FailAllocations) X(FailReleases) X(BreakDevice) X(HealDevice) X(Advance) X(MemoryInfo) X(AddKinds) \
-              X(RemoveKinds)
+#define TIDEMARK_COMMANDS(X) \
+  X(Allocate)                \
+  X(Free)                    \
+  X(FreeAll)                 \
+  X(DoubleFree)              \
+  X(InteriorFree)            \
+  X(EmptyCache)              \
+  X(ParkEmptyCache)          \
+  X(ResetPeaks)              \
+  X(ResetAccumulated)        \
+  X(SetLimit)                \
+  X(BeginCapture)            \
+  X(EndCapture)              \
+  X(SubmitWork)              \
+  X(FinishWork)              \
+  X(DestroyContext)          \
+  X(FailToDestroyContext)    \
+  X(CountOnly)               \
+  X(StopSubAllocating)       \
+  X(Pin)                     \
+  X(TakeMemory)              \
+  X(FailAllocations)         \
+  X(FailReleases)            \
+  X(BreakDevice)             \
+  X(HealDevice)              \
+  X(Advance)                 \
+  X(MemoryInfo)              \
+  X(AddKinds)                \
+  X(RemoveKinds)
 
 enum class Op : std::uint8_t {
 #define X(name) name,
