@@ -28,7 +28,7 @@ int main(void) {
   void* block = NULL;
   void* large = NULL;
   printf("a function that isn't there: %s\n", dlsym(runtime, "cudaNoSuchThing") == NULL ? "NULL" : "found");
-  printf("in the global scope: %s\n", dlsym(RTLD_DEFAULT, "cudaDeviceReset") == NULL ? "NULL" : "found");
+  printf("in the global scope: %s\n", dlsym(RTLD_DEFAULT, "cudaStreamCreate") == NULL ? "NULL" : "found");
   printf("malloc: %d\n", allocate(&block, 12345));
   printf("malloc: %d\n", allocate(&large, 5 << 20));
   printf("interior free: %d\n", release((char*)block + 1024));

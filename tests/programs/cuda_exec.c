@@ -1,13 +1,13 @@
-/* Replaces itself while it holds memory, twice by exec and once through a vfork child: each new image starts from
- * nothing. cuda_exec [STEP] */
-#include <stdlib.h>
+/* Starts itself anew while it holds memory: each new image begins with nothing, and the old one's memory stays whole
+ * where there still is an old one. cuda_exec [child|replace] (a vfork child that execs; `replace`: exec in place) */
+#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "tests/programs/cuda_say.h"
 
 static int spawn(char* program) {
-  char* arguments[] = {program, "3", NULL};
+  char* arguments[] = {program, "child", NULL};
   int status = 0;
   const pid_t pid = vfork();
   if (pid == 0) {
@@ -19,19 +19,20 @@ static int spawn(char* program) {
 }
 
 int main(int argc, char** argv) {
-  const int step = argc > 1 ? atoi(argv[1]) : 1;
+  const char* role = argc > 1 ? argv[1] : "parent";
+  const int fill = strcmp(role, "child") == 0 ? 2 : 1;
   void* block = NULL;
   unsigned char byte = 0;
-  printf("step %d\n", step);
-  say("malloc", cudaMalloc(&block, (size_t)step << 20));
-  say("memset", cudaMemset(block, step, (size_t)step << 20));
+  printf("%s\n", role);
+  say("malloc", cudaMalloc(&block, (size_t)fill << 20));
+  say("memset", cudaMemset(block, fill, (size_t)fill << 20));
   fflush(stdout);
-  if (step == 1) {
-    char* arguments[] = {argv[0], "2", NULL};
+  if (strcmp(role, "replace") == 0) {
+    char* arguments[] = {argv[0], "child", NULL};
     execv("/proc/self/exe", arguments);
     return 127;
   }
-  if (step == 2) printf("the vfork child ended with %d\n", spawn(argv[0]));
+  if (strcmp(role, "parent") == 0) printf("the child ended with %d\n", spawn(argv[0]));
   say("memcpy", cudaMemcpy(&byte, block, 1, cudaMemcpyDeviceToHost));
   printf("the byte is %d\n", byte);
   say("free", cudaFree(block));

@@ -115,6 +115,23 @@ TEST_F(CudaPrograms, EndInEveryWayWithMemoryInUse) {
   EXPECT_EQ(run("cuda_exit_holding", {}, {"kill"}).signal, SIGKILL);
 }
 
+TEST_F(CudaPrograms, BeginWithNothingAfterAnExec) {
+  const std::string out = run("cuda_exec", {}, {"replace"}).out;
+
+  EXPECT_THAT(out, testing::StartsWith("replace\nmalloc: cudaSuccess"));
+  EXPECT_THAT(out, testing::EndsWith("child\nmalloc: cudaSuccess\nmemset: cudaSuccess\nmemcpy: cudaSuccess\n"
+                                     "the byte is 2\nfree: cudaSuccess\n"));
+}
+
+TEST_F(CudaPrograms, FillADeviceToTheLastByte) {
+  const std::string out = run("cuda_almost_full", {}, {"stream-ordered"}).out;
+
+  EXPECT_THAT(out, HasSubstr("32 of 32 blocks of 524288 bytes\none byte more: cudaErrorMemoryAllocation"));
+  EXPECT_THAT(out, HasSubstr("16 of 16 blocks of 524288 bytes\none byte more: cudaErrorMemoryAllocation"));
+  EXPECT_THAT(out,
+              HasSubstr("in stream order: cudaSuccess\nfree in stream order: cudaSuccess\nall in one: cudaSuccess"));
+}
+
 TEST_F(CudaPrograms, InPythonAreServedToo) {
   if (kSanitized) GTEST_SKIP() << "an uninstrumented python cannot load a sanitized driver";
   for (const char* script : {"cuda_ctypes.py", "cuda_driver_ctypes.py"}) {
