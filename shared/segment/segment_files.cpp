@@ -1,33 +1,21 @@
 #include "shared/segment/segment_files.hpp"
 
 #include <fcntl.h>
-#include <sys/file.h>
-#include <sys/mman.h>
-#include <sys/random.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
-#include <cstdio>
-#include <ctime>
+#include <climits>
 #include <utility>
 
+#include "shared/segment/file_steps.hpp"
 #include "shared/segment/layout.hpp"
-#include "shared/segment/own_identity.hpp"
 
 // Newer than some C libraries' headers.
-#ifndef MFD_NOEXEC_SEAL
-#define MFD_NOEXEC_SEAL 0x0008U  // Linux 6.3
-#endif
 #ifndef F_SEAL_FUTURE_WRITE
 #define F_SEAL_FUTURE_WRITE 0x0010  // Linux 5.1
-#endif
-#ifndef RENAME_NOREPLACE
-#define RENAME_NOREPLACE (1 << 0)
 #endif
 
 namespace tidemark::segment {
@@ -37,94 +25,10 @@ constexpr std::size_t kMaxControlBytes = 4096;
 // Others need the space more: Docker gives 64 MiB for everything, NCCL's buffers included.
 constexpr std::uint64_t kShareOfFreeSpace = 16;
 
-std::uint64_t random_nonce() {
-  std::uint64_t nonce = 0;
-  // GRND_NONBLOCK: early in boot the pool isn't ready, and the host program must not wait for it.
-  if (::getrandom(&nonce, sizeof nonce, GRND_NONBLOCK) == static_cast<ssize_t>(sizeof nonce)) {
-    return nonce;
-  }
-  // O_EXCL guards the name; this only has to differ from other processes' and runs'.
-  return clock_ns(CLOCK_REALTIME) * 0x9E3779B97F4A7C15 ^ clock_ns(CLOCK_MONOTONIC) ^
-         (static_cast<std::uint64_t>(::getpid()) << 40);
-}
-
-Result<FileIdentity> identity_of(int fd) {
-  struct stat info {};
-  if (::fstat(fd, &info) != 0) {
-    return system_error(errno);
-  }
-  return FileIdentity{static_cast<std::uint64_t>(info.st_dev), static_cast<std::uint64_t>(info.st_ino)};
-}
-
 bool leads_to(const char* path, const FileIdentity& identity) {
   struct stat info {};
   return ::lstat(path, &info) == 0 && S_ISREG(info.st_mode) &&
          FileIdentity{static_cast<std::uint64_t>(info.st_dev), static_cast<std::uint64_t>(info.st_ino)} == identity;
-}
-
-// posix_fallocate and not ftruncate: a full file system has to say so now, not as SIGBUS at the first store.
-Status allocate(int fd, std::size_t bytes) {
-  rlimit limit{};
-  if (::getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY && limit.rlim_cur < bytes) {
-    return Error{ErrorCode::NoSpace, EFBIG};  // the kernel would send SIGXFSZ, which ends the program
-  }
-  int result = 0;
-  do {
-    result = ::posix_fallocate(fd, 0, static_cast<off_t>(bytes));
-  } while (result == EINTR);
-  return result == 0 ? Status{} : Status{system_error(result)};
-}
-
-// The OFD lock says whether the owner lives; the flock lets a viewer in another pid namespace learn its pid
-// (/proc/locks). Both belong to the file's description, which the mapping keeps: they end with the process, whatever
-// ends it.
-Status lock(int fd) {
-  struct flock whole {};
-  whole.l_type = F_WRLCK;
-  whole.l_whence = SEEK_SET;
-  whole.l_start = 0;
-  whole.l_len = 1;
-  if (::fcntl(fd, F_OFD_SETLK, &whole) != 0) {
-    return system_error(errno);
-  }
-  static_cast<void>(::flock(fd, LOCK_EX | LOCK_NB));  // not every file system has it; only a label depends on it
-  return {};
-}
-
-Status write_all(int fd, std::span<const std::byte> bytes) {
-  std::size_t done = 0;
-  while (done < bytes.size()) {
-    const ssize_t wrote = ::pwrite(fd, bytes.data() + done, bytes.size() - done, static_cast<off_t>(done));
-    if (wrote < 0 && errno == EINTR) {
-      continue;
-    }
-    if (wrote <= 0) {
-      return system_error(wrote == 0 ? ENOSPC : errno);
-    }
-    done += static_cast<std::size_t>(wrote);
-  }
-  return {};
-}
-
-Status rename_to(const char* from, const char* to) {
-  if (::syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0) {
-    return {};
-  }
-  if (errno != EINVAL && errno != ENOSYS) {
-    return system_error(errno);
-  }
-  return ::rename(from, to) == 0 ? Status{} : Status{system_error(errno)};
-}
-
-Result<FileHandle> create_memfd(const char* name) {
-  int fd = ::memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING | MFD_NOEXEC_SEAL);
-  if (fd < 0 && errno == EINVAL) {
-    fd = ::memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
-  }
-  if (fd < 0) {
-    return system_error(errno);
-  }
-  return FileHandle{fd};
 }
 
 mode_t mode_of(Access access) {

@@ -11,6 +11,7 @@
 
 #include "shared/base/result.hpp"
 #include "shared/segment/file_handle.hpp"
+#include "shared/segment/file_steps.hpp"
 #include "shared/segment/mapping.hpp"
 #include "shared/segment/text.hpp"
 #include "shared/segment/writer.hpp"
@@ -18,13 +19,6 @@
 namespace tidemark::segment {
 
 using PathText = Text<4352>;
-
-struct FileIdentity {
-  std::uint64_t device = 0;
-  std::uint64_t inode = 0;
-
-  friend constexpr bool operator==(const FileIdentity&, const FileIdentity&) = default;
-};
 
 struct SegmentFiles {
   Backing backing = Backing::Named;
