@@ -23,7 +23,7 @@ struct Entry {
 const std::vector<Entry>& entries() {
   static const std::vector<Entry> all = {
 #define X(base, version, per_thread, symbol) {#base, version, per_thread, #symbol},
-#include "driver_table.inc"
+#include <driver_table.inc>
 #undef X
   };
   return all;

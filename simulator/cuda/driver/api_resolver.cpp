@@ -1,3 +1,4 @@
+// The resolver's two ABIs, the driver's version, and the names of errors: all that works before cuInit.
 #include <cstring>
 
 #include "simulator/cuda/driver/internal_api.hpp"
@@ -45,7 +46,7 @@ struct ErrorEntry {
 
 constexpr ErrorEntry kErrors[] = {
 #define X(value, name, text) {value, name, text},
-#include "driver_errors.inc"
+#include <driver_errors.inc>
 #undef X
 };
 

@@ -5,7 +5,7 @@
 
 // The addresses of all exported symbols, under names that the renaming macros of cuda.h don't know.
 #define X(symbol) extern "C" __attribute__((visibility("default"))) int cuda_sim_entry_##symbol() __asm__(#symbol);
-#include "driver_stubs.inc"
+#include <driver_stubs.inc>
 #undef X
 
 namespace cuda_sim {
@@ -22,7 +22,7 @@ struct Entry {
 // Sorted by base, then version.
 constexpr Entry kEntries[] = {
 #define X(base, version, per_thread, symbol) {#base, version, per_thread, #symbol, &cuda_sim_entry_##symbol},
-#include "driver_table.inc"
+#include <driver_table.inc>
 #undef X
 };
 

@@ -1,3 +1,4 @@
+// The functions that act on a stream, with the legacy default stream for 0.
 #include <cstdint>
 #include <memory>
 #include <utility>

@@ -14,5 +14,5 @@ int not_supported(const char* name) {
 #define X(symbol)                                                                      \
   CUDA_SIM_EXPORT int cuda_sim_stub_##symbol() __asm__(#symbol) __attribute__((weak)); \
   int cuda_sim_stub_##symbol() { return not_supported(#symbol); }
-#include "driver_stubs.inc"
+#include <driver_stubs.inc>
 #undef X

@@ -11,7 +11,7 @@ struct ErrorEntry {
 
 constexpr ErrorEntry kErrors[] = {
 #define X(value, name, text) {value, name, text},
-#include "runtime_errors.inc"
+#include <runtime_errors.inc>
 #undef X
 };
 

@@ -1,3 +1,4 @@
+// The driver that is built in as the source of all entry points; linked into the bare runtime.
 #include "simulator/cuda/runtime/driver_api.hpp"
 
 namespace cuda_sim {

@@ -1,3 +1,4 @@
+// The installed driver as the source of all entry points; linked into the ordinary runtimes.
 #include <dlfcn.h>
 
 #include <cstring>

@@ -12,5 +12,5 @@ int not_supported() { return static_cast<int>(cuda_sim::record(cudaErrorNotSuppo
 #define X(name)                                                                    \
   CUDA_SIM_EXPORT int cuda_sim_stub_##name() __asm__(#name) __attribute__((weak)); \
   int cuda_sim_stub_##name() { return not_supported(); }
-#include "runtime_stubs.inc"
+#include <runtime_stubs.inc>
 #undef X
