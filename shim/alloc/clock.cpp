@@ -62,7 +62,8 @@ std::uint64_t calibrate() noexcept {
     return now_ns;
   }
   const std::uint64_t since_ns = first_ns.load(std::memory_order_acquire);
-  if (since_ns != 0 && now_ns - since_ns >= kCalibrationNs && base_ticks.compare_exchange_strong(none = 0, before)) {
+  if (since_ns != 0 && elapsed_ns(since_ns, now_ns) >= kCalibrationNs &&
+      base_ticks.compare_exchange_strong(none = 0, before)) {
     base_ns.store(now_ns, std::memory_order_relaxed);
     const auto ratio =
         static_cast<std::uint64_t>((static_cast<Wide>(now_ns - since_ns) << 32) /

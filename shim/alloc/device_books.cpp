@@ -2,8 +2,7 @@
 
 namespace tidemark::alloc {
 
-// --- Blocks
-// ------------------------------------------------------------------------------------------------------------------------
+// Blocks
 
 void DeviceBooks::wait_in_gate(Heap& heap, BlockIndex index) noexcept {
   // A new number: what stands in the gate is in the order of its numbers.
@@ -21,8 +20,7 @@ bool DeviceBooks::pass_gate(Heap& heap, std::uint64_t order, LazyTime& now) noex
   return passed;
 }
 
-// --- Segments
-// ----------------------------------------------------------------------------------------------------------------------
+// Segments
 
 SegmentIndex DeviceBooks::new_segment(Heap& heap, Pool pool, DevicePtr base, std::uint64_t size,
                                       bool passed_through) noexcept {

@@ -24,8 +24,7 @@ class DeviceBooks {
  public:
   DeviceBooks(const SizePolicy& sizes, SegmentMap& map) noexcept : sizes_(sizes), map_(map) {}
 
-  // --- Heaps
-  // -------------------------------------------------------------------------------------------------------------------
+  // Heaps
 
   [[nodiscard]] Heap* find_heap(ContextId context) noexcept {
     if (first_heap_ != 0 && heaps_[first_heap_].context == context) {
@@ -42,8 +41,7 @@ class DeviceBooks {
   [[nodiscard]] bool is_any_poisoned() const { return poisoned_heaps_ != 0; }
   [[nodiscard]] Heap* next_heap(const Heap* heap) noexcept;  // null: the first
 
-  // --- Blocks
-  // --------------------------------------------------------------------------------------------------------------------
+  // Blocks
 
   // From the free blocks, handed out and counted; 0: nothing fits.
   [[nodiscard]] BlockIndex take(Heap& heap, const Request& request) noexcept;
@@ -59,8 +57,7 @@ class DeviceBooks {
   bool pass_gate(Heap& heap, std::uint64_t order, LazyTime& now) noexcept;
   [[nodiscard]] std::uint64_t newest_free() const { return newest_free_; }
 
-  // --- Segments
-  // --------------------------------------------------------------------------------------------------------------------
+  // Segments
 
   // Books what the driver gave for `request` and hands its front out; 0 without host memory.
   [[nodiscard]] BlockIndex add_segment(Heap& heap, const Request& request, DevicePtr base) noexcept;
@@ -81,8 +78,7 @@ class DeviceBooks {
   [[nodiscard]] SegmentIndex doomed_idle() const noexcept;
   [[nodiscard]] std::uint64_t vacant_bytes() const { return vacant_bytes_; }
 
-  // --- Looking
-  // ------------------------------------------------------------------------------------------------------------------------
+  // Looking
 
   [[nodiscard]] BlockIndex block_at(DevicePtr ptr) const noexcept;  // live, free or pending; 0: not ours
   [[nodiscard]] Block& block(BlockIndex index) { return blocks_[index]; }

@@ -47,10 +47,10 @@ DeviceCache::~DeviceCache() {
   }
 }
 
-// --- The short paths
-// ---------------------------------------------------------------------------------------------------------------
+// The short paths. Flattened: the steps of DeviceBooks are used in several places, so the compiler would call them one
+// by one, which costs as much as they do.
 
-Result<DevicePtr> DeviceCache::allocate(ContextId context, Bytes requested) noexcept {
+[[gnu::flatten]] Result<DevicePtr> DeviceCache::allocate(ContextId context, Bytes requested) noexcept {
   if (requested.count() >= kAbsurdSize) {
     Result<DevicePtr> unlikely = upstream_.allocate(context, requested);
     if (unlikely.ok()) {
@@ -75,7 +75,7 @@ Result<DevicePtr> DeviceCache::allocate(ContextId context, Bytes requested) noex
   return allocate_slowly(context, request);
 }
 
-Status DeviceCache::release(DevicePtr ptr) noexcept {
+[[gnu::flatten]] Status DeviceCache::release(DevicePtr ptr) noexcept {
   lock_.lock();
   const BlockIndex index = books_.take_live(ptr);
   if (index == 0) {
@@ -128,8 +128,7 @@ Status DeviceCache::release(DevicePtr ptr) noexcept {
   return {};
 }
 
-// --- Settings and counters
-// -----------------------------------------------------------------------------------------------------------
+// Settings and counters
 
 void DeviceCache::set_limit(std::optional<Bytes> limit) noexcept {
   const DeviceLockGuard guard(lock_);

@@ -61,8 +61,7 @@ class DeviceCache {
   DeviceCache(const DeviceCache&) = delete;
   DeviceCache& operator=(const DeviceCache&) = delete;
 
-  // --- The program's calls
-  // -------------------------------------------------------------------------------------------------
+  // The program's calls.
 
   // Requires: requested > 0 (what 0 means is the driver's business). NotOurs: the context is being destroyed.
   [[nodiscard]] Result<DevicePtr> allocate(ContextId context, Bytes requested) noexcept;
@@ -84,8 +83,7 @@ class DeviceCache {
   // only.
   [[nodiscard]] std::optional<BlockInfo> find(DevicePtr ptr) noexcept;
 
-  // --- Contexts
-  // --------------------------------------------------------------------------------------------------------------
+  // Contexts
 
   // Call before a context is destroyed or a device reset: its addresses stop being ours (frees are NotOurs). Then, by
   // the real call's result, reattach() or forget_detached(). Memory of an unknown context: nothing to do.
@@ -94,8 +92,7 @@ class DeviceCache {
   // Each live block counts as freed and each segment as gone; num_device_free doesn't move, peaks stay.
   void forget_detached(ContextId context) noexcept;
 
-  // --- Giving memory back
-  // --------------------------------------------------------------------------------------------------
+  // Giving memory back
 
   // Gives every idle segment back to the driver, after a wait for pending frees: for empty-cache, and before another
   // allocation family of the program retries after an out-of-memory. Returns what was given back; Busy while a capture
@@ -107,8 +104,7 @@ class DeviceCache {
   std::uint64_t park_empty_cache() noexcept;
   [[nodiscard]] bool is_done(std::uint64_t ticket) const noexcept;
 
-  // --- Settings
-  // --------------------------------------------------------------------------------------------------------------
+  // Settings
 
   // nullopt: no limit. A limit below what is reserved now is met by later frees.
   void set_limit(std::optional<Bytes> limit) noexcept;
@@ -124,8 +120,7 @@ class DeviceCache {
   // From now on a request that would be cut from a shared segment is passed through (IPC seen). Existing blocks stay.
   void stop_sub_allocating() noexcept;
 
-  // --- Counters
-  // ------------------------------------------------------------------------------------------------------------
+  // Counters
 
   void reset_peaks() noexcept;        // every peak := current; lifetime peaks stay
   void reset_accumulated() noexcept;  // totals and event counts := 0
@@ -165,7 +160,7 @@ class DeviceCache {
     Status status;  // the last failure
   };
 
-  // --- device_cache_allocate.cpp
+  // device_cache_allocate.cpp
   [[nodiscard]] Result<DevicePtr> allocate_slowly(ContextId context, const Request& request) noexcept
       TIDEMARK_EXCLUDES(lock_);
   [[nodiscard]] Route route_of(ContextId context, const Request& request) noexcept TIDEMARK_EXCLUDES(lock_);
@@ -185,7 +180,7 @@ class DeviceCache {
     return (attention_ & (request.shared ? ~std::uint32_t{0} : ~std::uint32_t{kNoSharing})) != 0;
   }
 
-  // --- device_cache_reclaim.cpp
+  // device_cache_reclaim.cpp
   template <class Choose>
   GivenBack give_back(Choose&& choose) noexcept TIDEMARK_EXCLUDES(lock_);
   GivenBack give_back_idle() noexcept TIDEMARK_EXCLUDES(lock_);
@@ -200,7 +195,7 @@ class DeviceCache {
   [[nodiscard]] SegmentIndex next_to_tidy(LazyTime& now) noexcept TIDEMARK_REQUIRES(lock_);
   void tidy_up() noexcept TIDEMARK_EXCLUDES(lock_);
 
-  // --- device_cache_gate.cpp
+  // device_cache_gate.cpp
   [[nodiscard]] Status release_passed_through(BlockIndex index) noexcept TIDEMARK_RELEASE(lock_);
   [[nodiscard]] Status postpone_free(BlockIndex index, ContextId context) noexcept TIDEMARK_RELEASE(lock_);
   [[nodiscard]] Status finish_without_fence(BlockIndex index, ContextId context, const Status& done) noexcept

@@ -128,8 +128,7 @@ bool DeviceCache::is_done(std::uint64_t ticket) const noexcept {
   return done_tickets_.load(std::memory_order_acquire) >= ticket;
 }
 
-// --- By policy
-// ------------------------------------------------------------------------------------------------------------------------
+// By policy
 
 bool DeviceCache::make_room_to_grow(ContextId context, const Request& request) noexcept {
   bool freed = collect_garbage(context);

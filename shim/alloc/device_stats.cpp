@@ -44,16 +44,22 @@ void DeviceStats::take_back_oversize() noexcept {
 void DeviceStats::raise_each_block_peak(Pool pool) noexcept {
   constexpr std::size_t kAll = index_of(BasisWord::peak_all_allocation);
   const std::size_t own = peaks_of(pool);
-  const Currents mine = currents_of(pool);
-  const Currents others = currents_of(other_than(pool));
-  for (const Stat stat : {kAllocation, kAllocatedBytes, kRequested, kActive, kActiveBytes}) {
-    raise(own + stat, mine[stat]);
-    if (stat != kAllocatedBytes) {
-      raise(kAll + stat, mine[stat] + others[stat]);
-    }
-  }
-  lifetime_peak_active_ = std::max(lifetime_peak_active_, mine[kActiveBytes] + others[kActiveBytes]);
-  const std::uint64_t live_bytes = mine[kAllocatedBytes] + others[kAllocatedBytes];
+  const std::uint64_t* const words = words_of(pool);
+  const std::uint64_t* const other = words_of(other_than(pool));
+  const std::uint64_t active = words[kLiveBlocks] + words[kPendingBlocks];
+  const std::uint64_t active_bytes = words[kLiveBytes] + words[kPendingBytes];
+  const std::uint64_t all_active_bytes = active_bytes + other[kLiveBytes] + other[kPendingBytes];
+  raise(own + kAllocation, words[kLiveBlocks]);
+  raise(own + kAllocatedBytes, words[kLiveBytes]);
+  raise(own + kRequested, words[kRequestedBytes]);
+  raise(own + kActive, active);
+  raise(own + kActiveBytes, active_bytes);
+  raise(kAll + kAllocation, words[kLiveBlocks] + other[kLiveBlocks]);
+  raise(kAll + kRequested, words[kRequestedBytes] + other[kRequestedBytes]);
+  raise(kAll + kActive, active + other[kLiveBlocks] + other[kPendingBlocks]);
+  raise(kAll + kActiveBytes, all_active_bytes);
+  lifetime_peak_active_ = std::max(lifetime_peak_active_, all_active_bytes);
+  const std::uint64_t live_bytes = words[kLiveBytes] + other[kLiveBytes];
   if (live_bytes > watermark_.allocated) {
     watermark_.allocated = live_bytes;
     raise(kAll + kAllocatedBytes, live_bytes);

@@ -23,8 +23,7 @@ class DeviceStats {
   };
   static constexpr unsigned kSlots = 31;
 
-  // --- Blocks
-  // ----------------------------------------------------------------------------------------------------------------
+  // Blocks
 
   void hand_out(Pool pool, std::uint64_t size, std::uint64_t requested) noexcept {
     std::uint64_t* const words = words_of(pool);
@@ -65,8 +64,7 @@ class DeviceStats {
   // Free blocks in split segments: the net change of one event.
   void change_split(Pool pool, std::int64_t blocks, std::int64_t bytes) noexcept;
 
-  // --- Segments
-  // --------------------------------------------------------------------------------------------------------------
+  // Segments
 
   void add_segment(Pool pool, std::uint64_t size, bool oversize) noexcept;
   void remove_segment(Pool pool, std::uint64_t size, bool oversize) noexcept;
@@ -76,23 +74,20 @@ class DeviceStats {
   void add_other_kinds(std::uint64_t size) noexcept;
   void remove_other_kinds(std::uint64_t size) noexcept;
 
-  // --- Events and settings
-  // -----------------------------------------------------------------------------------------------------
+  // Events and settings
 
   void count(BasisWord event, std::uint64_t by = 1) noexcept { word(event) += by; }
   void set(BasisWord setting, std::uint64_t value) noexcept { word(setting) = value; }
   void set_out_of_memory(const OutOfMemoryRecord& record) noexcept;
 
-  // --- Resets
-  // ------------------------------------------------------------------------------------------------------------------
+  // Resets
 
   void reset_peaks(std::uint64_t realtime_ns) noexcept;
   void reset_accumulated(std::uint64_t realtime_ns) noexcept;
   void reset_slot(unsigned slot) noexcept;
   [[nodiscard]] Peaks slot_peaks(unsigned slot) const noexcept;
 
-  // --- What they say
-  // -------------------------------------------------------------------------------------------------------------
+  // What they say
 
   [[nodiscard]] const DeviceBasis& basis() const { return basis_; }
   [[nodiscard]] std::uint64_t reserved() const {

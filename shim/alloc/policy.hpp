@@ -1,6 +1,5 @@
 // How one device's memory is cached: a value, fixed when the cache is made (mode and limit can change later, see
-// DeviceCache). Sizes are bytes. A default-constructed policy is CUDA's (research behind each number:
-// docs/allocator.md).
+// DeviceCache). Sizes are bytes. A default-constructed policy is CUDA's.
 #pragma once
 
 #include <array>

@@ -38,8 +38,7 @@ class FakeUpstream final : public alloc::Upstream {
   Result<alloc::MemoryInfo> memory_info(alloc::ContextId context) noexcept override;
   [[nodiscard]] bool may_make_helper_calls() const noexcept override;
 
-  // --- What happens on the device
-  // ----------------------------------------------------------------------------------------------
+  // What happens on the device
 
   // Work that is not done until finish_work(), or a wait.
   void submit_work();
@@ -49,8 +48,7 @@ class FakeUpstream final : public alloc::Upstream {
   void begin_capture();
   void end_capture();
 
-  // --- What goes wrong
-  // ------------------------------------------------------------------------------------------------------------
+  // What goes wrong
 
   void support_fences(bool supported);
   void take_memory(Bytes size);  // another process does
@@ -64,8 +62,7 @@ class FakeUpstream final : public alloc::Upstream {
   // Frees behind everybody's back.
   void vanish(alloc::DevicePtr ptr);
 
-  // --- What was called
-  // --------------------------------------------------------------------------------------------------------------
+  // What was called
 
   struct Calls {
     unsigned allocations = 0;  // successful ones

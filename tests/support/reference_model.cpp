@@ -36,8 +36,7 @@ bool is_out_of_memory(const Result<ModelAddress>& result) {
 
 }  // namespace
 
-// --- Sizes
-// -------------------------------------------------------------------------------------------------------------------------
+// Sizes
 
 ReferenceModel::Request ReferenceModel::classify(std::uint64_t requested) const {
   Request request{.requested = requested, .block = up(requested, 512), .segment = 0, .large = false, .shared = true};
@@ -90,8 +89,7 @@ bool ReferenceModel::is_oversize(std::uint64_t size) const {
   return policy_.max_split_size && size >= policy_.max_split_size->count();
 }
 
-// --- Placement
-// ---------------------------------------------------------------------------------------------------------------------
+// Placement
 
 ReferenceModel::Heap* ReferenceModel::find(ContextId context) {
   for (Heap& heap : heaps_) {
@@ -253,8 +251,7 @@ void ReferenceModel::enter_idle(Segment& segment, std::uint64_t since_ns) {
   idle_.insert(place, &segment);
 }
 
-// --- The driver
-// ------------------------------------------------------------------------------------------------------------------------
+// The driver
 
 Status ReferenceModel::driver_allocate(std::uint64_t size) {
   device.now_ns += device.allocate_ns;
@@ -314,8 +311,7 @@ ReferenceModel::Segment& ReferenceModel::add_segment(Heap& heap, const Request& 
   return segment;
 }
 
-// --- Allocation
-// --------------------------------------------------------------------------------------------------------------------------
+// Allocation
 
 Result<ModelAddress> ReferenceModel::allocate(ContextId context, std::uint64_t requested) {
   fresh_ = false;
@@ -454,8 +450,7 @@ std::uint64_t ReferenceModel::largest_free_block(const Heap* heap) const {
   return largest;
 }
 
-// --- Frees
-// -------------------------------------------------------------------------------------------------------------------------------
+// Frees
 
 Status ReferenceModel::release(ModelAddress address) {
   const auto known = by_number_.find(address.segment);
@@ -608,8 +603,7 @@ void ReferenceModel::poison(Heap& heap) {
   std::erase_if(idle_, [&](const Segment* segment) { return segment->heap == &heap; });
 }
 
-// --- Giving back
-// ---------------------------------------------------------------------------------------------------------------------------
+// Giving back
 
 template <class Choose>
 std::pair<std::uint64_t, Status> ReferenceModel::give_back(Choose choose) {
@@ -791,8 +785,7 @@ void ReferenceModel::pin(ModelAddress address) {
   segment.pinned = true;
 }
 
-// --- Contexts
-// ------------------------------------------------------------------------------------------------------------------------------
+// Contexts
 
 void ReferenceModel::detach(ContextId context) {
   Heap* heap = find(context);
