@@ -81,7 +81,7 @@ ControlHost::ControlHost(segment::SegmentWriter& writer, RequestHandler& handler
 
 bool ControlHost::is_open() const noexcept { return open_.load(std::memory_order_relaxed); }
 
-void ControlHost::wait(std::chrono::nanoseconds timeout) noexcept {
+bool ControlHost::wait(std::chrono::nanoseconds timeout) noexcept {
   const std::uint64_t since_poll = clock_ns(CLOCK_MONOTONIC) - last_poll_ns_.load(std::memory_order_relaxed);
   if (since_poll < kPollIntervalNs) {
     const timespec pause = to_timespec(kPollIntervalNs - since_poll);
@@ -92,11 +92,13 @@ void ControlHost::wait(std::chrono::nanoseconds timeout) noexcept {
     const auto* bell = static_cast<const std::byte*>(writer_.control_address()) + offsetof(ControlImage, head) +
                        offsetof(ControlHead, bell);
     // Only the kernel looks at the address; a page that was cut off is an EFAULT.
-    if (futex(bell, FUTEX_WAIT, bell_seen_.load(std::memory_order_relaxed), &limit) == 0 || errno != EFAULT) {
-      return;
+    const bool is_woken = futex(bell, FUTEX_WAIT, bell_seen_.load(std::memory_order_relaxed), &limit) == 0;
+    if (is_woken || errno != EFAULT) {
+      return is_woken || errno != ETIMEDOUT;
     }
   }
   futex(&wakes_, FUTEX_WAIT_PRIVATE, wakes_.load(std::memory_order_relaxed), &limit);
+  return true;  // the bell could not be waited for: look
 }
 
 void ControlHost::wake() noexcept {

@@ -56,8 +56,9 @@ class ControlHost {
   ControlHost& operator=(const ControlHost&) = delete;
 
   // Returns when a viewer rings, after `timeout`, or for no reason; never sooner than a millisecond after the last
-  // poll() began, so that nobody can make the host spin.
-  void wait(std::chrono::nanoseconds timeout) noexcept;
+  // poll() began, so that nobody can make the host spin. False: the time is over and nobody rang, so there is nothing
+  // to poll() for (which opens a file, and a file takes the program's lowest free descriptor for a moment).
+  bool wait(std::chrono::nanoseconds timeout) noexcept;
   // Ends a wait() under way.
   void wake() noexcept;
 

@@ -166,8 +166,11 @@ Result<DevicePtr> DeviceCache::pass_through_or_make_room(ContextId context, cons
       const DeviceLockGuard guard(lock_);
       books_.stats().count(BasisWord::alloc_retries);
     }
-    flush();
+    const GivenBack given = flush();
     native = pass_through(context, request);
+    if (!given.status.ok()) {
+      break;  // what cannot be given back now will not be in the next round either
+    }
   }
   return is_out_of_memory(native) ? fail(context, request, native.error()) : native;
 }
@@ -185,8 +188,10 @@ Result<DevicePtr> DeviceCache::climb_out_of_memory(ContextId context, const Requ
     const DeviceLockGuard guard(lock_);
     books_.stats().count(BasisWord::alloc_retries);
   }
+  bool may_go_on = true;
   do {
-    flush();
+    // A capture that began meanwhile, or a driver that refuses a free: another round would change nothing, for ever.
+    may_go_on = flush().status.ok();
     if (const auto hit = search(context, request)) {
       return *hit;
     }
@@ -200,7 +205,7 @@ Result<DevicePtr> DeviceCache::climb_out_of_memory(ContextId context, const Requ
     }
     error = fresh.error();
     // Another thread freed something meanwhile: it could be enough.
-  } while (has_something_to_give_back());
+  } while (may_go_on && upstream_.may_make_helper_calls() && has_something_to_give_back());
   return fail(context, request, error);
 }
 

@@ -260,12 +260,16 @@ void DeviceCache::tidy_up() noexcept {
     return;
   }
   if (ticket != 0) {
-    flush();
+    const GivenBack given = flush();
     const DeviceLockGuard guard(lock_);
-    if (parked_tickets_ == ticket) {
-      attention_ &= ~std::uint32_t{kParked};
+    // A capture that began meanwhile cut it short: the next call goes on. Two threads may get here in either order.
+    const bool cut_short = !given.status.ok() && given.status.error().code == ErrorCode::Busy;
+    if (!cut_short && done_tickets_.load(std::memory_order_relaxed) < ticket) {
+      done_tickets_.store(ticket, std::memory_order_release);
+      if (parked_tickets_ == ticket) {
+        attention_ &= ~std::uint32_t{kParked};
+      }
     }
-    done_tickets_.store(ticket, std::memory_order_release);
   }
   give_back([&]() TIDEMARK_REQUIRES(lock_) { return next_to_tidy(now); });
 }

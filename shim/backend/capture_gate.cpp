@@ -36,21 +36,32 @@ void CaptureGate::announce() noexcept {
 
 void CaptureGate::withdraw() noexcept { word_.fetch_sub(kOneCapture, std::memory_order_acq_rel); }
 
-void CaptureGate::begun(const void* stream) noexcept {
-  for (std::atomic<const void*>& place : streams_) {
+void CaptureGate::begun(const void* stream, const void* context) noexcept {
+  for (Place& place : places_) {
     const void* none = nullptr;
-    if (place.compare_exchange_strong(none, name_of(stream), std::memory_order_acq_rel)) {
+    if (place.stream.compare_exchange_strong(none, name_of(stream), std::memory_order_acq_rel)) {
+      place.context.store(context, std::memory_order_release);
       return;
     }
   }
 }
 
 void CaptureGate::ended(const void* stream) noexcept {
-  for (std::atomic<const void*>& place : streams_) {
+  for (Place& place : places_) {
     const void* expected = name_of(stream);
-    if (place.compare_exchange_strong(expected, nullptr, std::memory_order_acq_rel)) {
+    if (place.stream.compare_exchange_strong(expected, nullptr, std::memory_order_acq_rel)) {
       withdraw();
       return;
+    }
+  }
+}
+
+void CaptureGate::context_ended(const void* context) noexcept {
+  for (Place& place : places_) {
+    const void* stream = place.stream.load(std::memory_order_acquire);
+    if (stream != nullptr && place.context.load(std::memory_order_acquire) == context &&
+        place.stream.compare_exchange_strong(stream, nullptr, std::memory_order_acq_rel)) {
+      withdraw();
     }
   }
 }

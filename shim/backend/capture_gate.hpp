@@ -39,10 +39,12 @@ class CaptureGate {
   void announce() noexcept;
   // The real call failed: nothing was begun.
   void withdraw() noexcept;
-  // It succeeded on `stream`, which is what end() will be told.
-  void begun(const void* stream) noexcept;
+  // It succeeded on `stream`, which is what ended() will be told; `context` owns it.
+  void begun(const void* stream, const void* context) noexcept;
   // The capture of `stream` ended, or the stream was destroyed; any other stream is fine too.
   void ended(const void* stream) noexcept;
+  // All captures of a context that is gone.
+  void context_ended(const void* context) noexcept;
 
   [[nodiscard]] bool is_open() const noexcept { return (word_.load(std::memory_order_acquire) >> kCaptureShift) != 0; }
 
@@ -55,9 +57,13 @@ class CaptureGate {
   void leave() noexcept { word_.fetch_sub(1, std::memory_order_acq_rel); }
 
   std::atomic<std::uint64_t> word_{0};
-  // Streams that capture now; null: a free place. A capture that finds none stays open in the count for good, which
-  // costs caching and nothing else.
-  std::array<std::atomic<const void*>, 64> streams_{};
+  // Streams that capture now; a null stream: a free place. A capture that finds none stays open in the count for good,
+  // which costs caching and nothing else.
+  struct Place {
+    std::atomic<const void*> stream{nullptr};
+    std::atomic<const void*> context{nullptr};
+  };
+  std::array<Place, 64> places_{};
 };
 
 }  // namespace tidemark::backend

@@ -27,7 +27,11 @@ std::optional<CudaPlace> CudaContexts::current() noexcept {
   }
   CUdevice device = 0;
   const auto id = id_of(handle);
-  if (!id || real_cuda().cuCtxGetDevice(&device) != CUDA_SUCCESS || !remember(handle, *id)) {
+  if (!id || real_cuda().cuCtxGetDevice(&device) != CUDA_SUCCESS) {
+    return std::nullopt;
+  }
+  // A primary context may have become active behind our back (a door that we don't see); anything else we saw begin.
+  if (handle_of(*id) != handle && (active_primary(device) != handle || !remember(handle, *id, device))) {
     return std::nullopt;
   }
   remembered = {.handle = handle, .epoch = epoch, .device = device, .context = *id};
@@ -43,21 +47,58 @@ std::optional<alloc::ContextId> CudaContexts::id_of(CUcontext handle) noexcept {
   return real_cuda().cuCtxGetId(handle, &id) == CUDA_SUCCESS ? std::optional{alloc::ContextId{id}} : std::nullopt;
 }
 
+void CudaContexts::note(CUcontext handle, CUdevice device) noexcept {
+  if (const auto id = handle == nullptr ? std::nullopt : id_of(handle)) {
+    (void)remember(handle, *id, device);
+  }
+}
+
 std::optional<alloc::ContextId> CudaContexts::find(CUcontext handle) const noexcept {
   const std::size_t count = handle == nullptr ? 0 : count_.load(std::memory_order_acquire);
-  for (std::size_t i = count; i-- > 0;) {
-    const Entry& entry = entries_[i];
-    if (entry.handle.load(std::memory_order_acquire) == handle && !entry.ended.load(std::memory_order_acquire)) {
-      return alloc::ContextId{entry.id.load(std::memory_order_acquire)};
+  for (std::size_t i = 0; i < count; ++i) {
+    if (entries_[i].live_handle() == handle) {
+      return entries_[i].context();
     }
   }
   return std::nullopt;
 }
 
-void CudaContexts::note(CUcontext handle) noexcept {
-  if (const auto id = handle == nullptr ? std::nullopt : id_of(handle)) {
-    (void)remember(handle, *id);
+CUcontext CudaContexts::handle_of(alloc::ContextId context) const noexcept {
+  const std::size_t count = count_.load(std::memory_order_acquire);
+  for (std::size_t i = 0; i < count; ++i) {
+    const Entry& entry = entries_[i];
+    if (entry.context() == context) {
+      CUcontext const handle = entry.live_handle();
+      // The place may have been taken over between the two reads.
+      return entry.context() == context ? handle : nullptr;
+    }
   }
+  return nullptr;
+}
+
+int CudaContexts::device_of(alloc::ContextId context) const noexcept {
+  const std::size_t count = count_.load(std::memory_order_acquire);
+  for (std::size_t i = 0; i < count; ++i) {
+    if (entries_[i].context() == context) {
+      return entries_[i].device.load(std::memory_order_acquire);
+    }
+  }
+  return -1;
+}
+
+void CudaContexts::mark_ended(alloc::ContextId context) noexcept {
+  const std::size_t count = count_.load(std::memory_order_acquire);
+  for (std::size_t i = 0; i < count; ++i) {
+    if (entries_[i].context() == context) {
+      entries_[i].handle.store(nullptr, std::memory_order_release);
+      entries_[i].is_taken.store(false, std::memory_order_release);
+    }
+  }
+  epoch_.fetch_add(1, std::memory_order_acq_rel);
+}
+
+void CudaContexts::mark_alive(alloc::ContextId context, CUcontext handle) noexcept {
+  (void)remember(handle, context, device_of(context));
 }
 
 bool CudaContexts::is_alive(CUcontext handle) noexcept {
@@ -69,7 +110,8 @@ bool CudaContexts::is_alive(CUcontext handle) noexcept {
 std::optional<CUcontext> CudaContexts::active_primary(CUdevice device) noexcept {
   unsigned flags = 0;
   int active = 0;
-  if (real_cuda().cuDevicePrimaryCtxGetState(device, &flags, &active) != CUDA_SUCCESS || active == 0) {
+  if (!real_cuda().cuDevicePrimaryCtxRelease_v2.exists() ||
+      real_cuda().cuDevicePrimaryCtxGetState(device, &flags, &active) != CUDA_SUCCESS || active == 0) {
     return std::nullopt;
   }
   CUcontext handle = nullptr;
@@ -80,41 +122,26 @@ std::optional<CUcontext> CudaContexts::active_primary(CUdevice device) noexcept 
   return handle;
 }
 
-CUcontext CudaContexts::handle_of(alloc::ContextId context) const noexcept {
-  const std::size_t count = count_.load(std::memory_order_acquire);
-  for (std::size_t i = count; i-- > 0;) {
-    if (entries_[i].id.load(std::memory_order_acquire) == static_cast<std::uint64_t>(context)) {
-      return entries_[i].ended.load(std::memory_order_acquire) ? nullptr
-                                                               : entries_[i].handle.load(std::memory_order_acquire);
-    }
-  }
-  return nullptr;
-}
-
-void CudaContexts::mark_ended(alloc::ContextId context) noexcept {
-  const std::size_t count = count_.load(std::memory_order_acquire);
-  for (std::size_t i = 0; i < count; ++i) {
-    if (entries_[i].id.load(std::memory_order_acquire) == static_cast<std::uint64_t>(context)) {
-      entries_[i].ended.store(true, std::memory_order_release);
-    }
-  }
-  epoch_.fetch_add(1, std::memory_order_acq_rel);
-}
-
 // Two threads may enter the same context twice; every user copes with that, since both entries say the same.
-bool CudaContexts::remember(CUcontext handle, alloc::ContextId id) noexcept {
+bool CudaContexts::remember(CUcontext handle, alloc::ContextId id, int device) noexcept {
   if (handle_of(id) == handle) {
     return true;
   }
-  std::size_t place = count_.load(std::memory_order_acquire);
-  do {
-    if (place == kMost) {
-      return false;
+  for (std::size_t i = 0; i < kMost; ++i) {
+    Entry& entry = entries_[i];
+    bool is_taken = false;
+    if (!entry.is_taken.compare_exchange_strong(is_taken, true, std::memory_order_acq_rel)) {
+      continue;
     }
-  } while (!count_.compare_exchange_weak(place, place + 1, std::memory_order_acq_rel));
-  entries_[place].id.store(static_cast<std::uint64_t>(id), std::memory_order_release);
-  entries_[place].handle.store(handle, std::memory_order_release);
-  return true;
+    entry.id.store(static_cast<std::uint64_t>(id), std::memory_order_release);
+    entry.device.store(device, std::memory_order_release);
+    entry.handle.store(handle, std::memory_order_release);
+    std::size_t count = count_.load(std::memory_order_relaxed);
+    while (count < i + 1 && !count_.compare_exchange_weak(count, i + 1, std::memory_order_acq_rel)) {
+    }
+    return true;
+  }
+  return false;
 }
 
 ContextScope::ContextScope(CUcontext wanted) noexcept {

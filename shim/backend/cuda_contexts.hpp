@@ -1,8 +1,7 @@
-// The CUDA contexts that were created, retained or allocated from: their ids, which outlive their handles, and how to
-// get back into one.
+// The CUDA contexts of the process: their ids, which outlive their handles, and how to get back into one.
 //
-// Threads: any. A context is added when it is first met and never removed, only marked ended: an id is unique for the
-// life of the process (cuda.h, cuCtxGetId), a handle may come again for another context.
+// Threads: any. A context is entered when it is created or retained; its place is taken over by another once it has
+// ended. An id is unique for the life of the process (cuda.h, cuCtxGetId), a handle may come again for another context.
 #pragma once
 
 #include <array>
@@ -23,56 +22,73 @@ struct CudaPlace {
 
 class CudaContexts {
  public:
-  // Also the most a process can have live before we leave further ones alone (they are forwarded).
+  // As many live ones as we can know; the memory of further ones is left to the driver.
   static constexpr std::size_t kMost = 256;
 
-  // The calling thread's current context; none without one, or while the driver refuses.
+  // The calling thread's current context; none without one, while the driver refuses, or for a context that is neither
+  // a primary one nor was seen at its creation (a green context: its memory is the primary's and outlives it).
   [[nodiscard]] std::optional<CudaPlace> current() noexcept;
+
+  // A context of `device` was created or retained: from now on its work counts in fences.
+  void note(CUcontext handle, CUdevice device) noexcept;
 
   // The id of a live context that we know; none for any other handle. Asks no driver.
   [[nodiscard]] std::optional<alloc::ContextId> find(CUcontext handle) const noexcept;
+
+  // Null for an id that was never met or has ended.
+  [[nodiscard]] CUcontext handle_of(alloc::ContextId context) const noexcept;
+
+  // Before a context is destroyed, so that nobody enters it meanwhile; mark_alive() takes it back if that fails.
+  void mark_ended(alloc::ContextId context) noexcept;
+  void mark_alive(alloc::ContextId context, CUcontext handle) noexcept;
 
   // Does the driver still know this handle?
   [[nodiscard]] static bool is_alive(CUcontext handle) noexcept;
 
   // The primary context of a device, if it is active now.
   [[nodiscard]] static std::optional<CUcontext> active_primary(CUdevice device) noexcept;
+  [[nodiscard]] static std::optional<alloc::ContextId> id_of(CUcontext handle) noexcept;
 
-  // Null for an id that was never met or has ended.
-  [[nodiscard]] CUcontext handle_of(alloc::ContextId context) const noexcept;
+  // Peer access was enabled somewhere: from then on work on one device may use memory of another.
+  void note_peer_access() noexcept { has_peers_.store(true, std::memory_order_release); }
 
-  void mark_ended(alloc::ContextId context) noexcept;
-
-  // A context that was created or retained: its work counts in fences, whether or not it ever allocates.
-  void note(CUcontext handle) noexcept;
-
-  // Calls `visit(ContextId, CUcontext)` for each context that has not ended, until it says false.
+  // Calls `visit(ContextId, CUcontext)` for each live context whose work may use memory of `owner`, `owner` among them:
+  // the contexts of its device, and all others once peer access was seen. Stops when it says false.
   template <class Visit>
-  void for_each_live(Visit&& visit) const noexcept {
+  void for_each_user(alloc::ContextId owner, Visit&& visit) const noexcept {
+    const bool has_peers = has_peers_.load(std::memory_order_acquire);
+    const int device = device_of(owner);
     const std::size_t count = count_.load(std::memory_order_acquire);
     for (std::size_t i = 0; i < count; ++i) {
       const Entry& entry = entries_[i];
-      CUcontext const handle = entry.handle.load(std::memory_order_acquire);
-      if (handle != nullptr && !entry.ended.load(std::memory_order_acquire) &&
-          !visit(alloc::ContextId{entry.id.load(std::memory_order_acquire)}, handle)) {
+      const alloc::ContextId id = entry.context();
+      CUcontext const handle = entry.live_handle();
+      if (handle != nullptr && (has_peers || entry.device.load(std::memory_order_acquire) == device) &&
+          !visit(id, handle)) {
         return;
       }
     }
   }
 
  private:
-  [[nodiscard]] static std::optional<alloc::ContextId> id_of(CUcontext handle) noexcept;
-
   struct Entry {
-    std::atomic<CUcontext> handle{nullptr};
     std::atomic<std::uint64_t> id{0};
-    std::atomic<bool> ended{false};
+    std::atomic<CUcontext> handle{nullptr};  // null: the place is free
+    std::atomic<int> device{0};
+    std::atomic<bool> is_taken{false};  // by the thread that fills it
+
+    [[nodiscard]] alloc::ContextId context() const noexcept {
+      return alloc::ContextId{id.load(std::memory_order_acquire)};
+    }
+    [[nodiscard]] CUcontext live_handle() const noexcept { return handle.load(std::memory_order_acquire); }
   };
 
-  [[nodiscard]] bool remember(CUcontext handle, alloc::ContextId id) noexcept;
+  [[nodiscard]] bool remember(CUcontext handle, alloc::ContextId id, int device) noexcept;
+  [[nodiscard]] int device_of(alloc::ContextId context) const noexcept;
 
   std::array<Entry, kMost> entries_{};
-  std::atomic<std::size_t> count_{0};
+  std::atomic<std::size_t> count_{0};  // places that were ever used
+  std::atomic<bool> has_peers_{false};
   // Raised whenever a context may have ended: what a thread remembers of its current context is void then.
   std::atomic<std::uint64_t> epoch_{1};
 };

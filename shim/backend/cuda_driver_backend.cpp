@@ -78,23 +78,20 @@ Status CudaDriverUpstream::wait_for_all_work(alloc::ContextId context) noexcept 
   if (!token.is_granted()) {
     return Error{ErrorCode::Busy};
   }
-  CUcontext const owner = contexts_.handle_of(context);
-  CUresult first_failure = owner == nullptr ? CUDA_ERROR_CONTEXT_IS_DESTROYED : CUDA_SUCCESS;
-  contexts_.for_each_live([&](alloc::ContextId, CUcontext handle) {
+  if (contexts_.handle_of(context) == nullptr) {
+    return cuda_status(CUDA_ERROR_CONTEXT_IS_DESTROYED);
+  }
+  CUresult owners = CUDA_SUCCESS;
+  contexts_.for_each_user(context, [&](alloc::ContextId user, CUcontext handle) {
     const ContextScope scope{handle};
-    CUresult code = scope.status();
-    if (code == CUDA_SUCCESS) {
-      code = real_cuda().cuCtxSynchronize();
-    }
-    // Another context that ended behind our back has no work left; only the owner's error is the program's business
-    // then.
-    if (code != CUDA_SUCCESS && first_failure == CUDA_SUCCESS &&
-        (handle == owner || (code != CUDA_ERROR_INVALID_CONTEXT && code != CUDA_ERROR_CONTEXT_IS_DESTROYED))) {
-      first_failure = code;
+    const CUresult code = scope.status() == CUDA_SUCCESS ? real_cuda().cuCtxSynchronize() : scope.status();
+    // A failure elsewhere means that no work is left there, and is not the business of this call.
+    if (user == context) {
+      owners = code;
     }
     return true;
   });
-  return cuda_status(first_failure);
+  return cuda_status(owners);
 }
 
 Status CudaDriverUpstream::release_idle(alloc::ContextId context, alloc::DevicePtr ptr) noexcept {
@@ -102,16 +99,16 @@ Status CudaDriverUpstream::release_idle(alloc::ContextId context, alloc::DeviceP
   return token.is_granted() ? release(context, ptr) : Status{Error{ErrorCode::Busy}};
 }
 
-Result<alloc::FenceToken> CudaDriverUpstream::record_fence(alloc::ContextId) noexcept {
+Result<alloc::FenceToken> CudaDriverUpstream::record_fence(alloc::ContextId context) noexcept {
   const hook::ReentryGuard guard;
   const CaptureGate::HelperToken token{gate_};
-  return token.is_granted() ? fences_.record(contexts_) : Error{ErrorCode::Busy};
+  return token.is_granted() ? fences_.record(contexts_, context) : Error{ErrorCode::Busy};
 }
 
-Result<bool> CudaDriverUpstream::is_fence_done(alloc::ContextId, alloc::FenceToken fence) noexcept {
+Result<bool> CudaDriverUpstream::is_fence_done(alloc::ContextId context, alloc::FenceToken fence) noexcept {
   const hook::ReentryGuard guard;
   const CaptureGate::HelperToken token{gate_};
-  return token.is_granted() ? fences_.is_done(contexts_, fence) : Error{ErrorCode::Busy};
+  return token.is_granted() ? fences_.is_done(contexts_, context, fence) : Error{ErrorCode::Busy};
 }
 
 void CudaDriverUpstream::drop_fence(alloc::ContextId, alloc::FenceToken fence) noexcept { fences_.drop(fence); }
@@ -129,6 +126,7 @@ Result<alloc::MemoryInfo> CudaDriverUpstream::memory_info(alloc::ContextId conte
 }
 
 DeviceIdentity describe_cuda_device(CUdevice device) noexcept {
+  hook::keep_loaded(cuda_library.anchor.load(std::memory_order_acquire));
   DeviceIdentity identity;
   CUuuid uuid{};
   const bool has_v2 = real_cuda().cuDeviceGetUuid_v2.exists();  // v2 tells MIG instances apart

@@ -23,7 +23,7 @@ class CudaDriverUpstream final : public alloc::Upstream {
 
   Result<alloc::DevicePtr> allocate(alloc::ContextId context, Bytes size) noexcept override;
   Status release(alloc::ContextId context, alloc::DevicePtr ptr) noexcept override;
-  // Waits for every live context we met: with peer access another context's work may use the block (DESIGN D5).
+  // Waits for every context whose work may use the owner's memory (CudaContexts::for_each_user).
   Status wait_for_all_work(alloc::ContextId context) noexcept override;
   Status release_idle(alloc::ContextId context, alloc::DevicePtr ptr) noexcept override;
   Result<alloc::FenceToken> record_fence(alloc::ContextId context) noexcept override;

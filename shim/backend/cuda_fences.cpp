@@ -10,13 +10,17 @@ CudaFences::Mark* CudaFences::mark_of(alloc::FenceToken token) noexcept {
 }
 
 // An event belongs to the context that made it, and is gone with it.
-CUresult CudaFences::record_in(Event& event, CUcontext handle, alloc::ContextId context) noexcept {
+CUresult CudaFences::record_in(const CudaContexts& contexts, Event& event, CUcontext handle,
+                               alloc::ContextId context) noexcept {
   if (event.event == nullptr || event.context != context) {
+    if (event.event != nullptr && contexts.handle_of(event.context) != nullptr) {
+      (void)real_cuda().cuEventDestroy_v2(event.event);
+    }
+    event = {};
     const ContextScope scope{handle};
     if (scope.status() != CUDA_SUCCESS) {
       return scope.status();
     }
-    event = {};
     if (const CUresult made = real_cuda().cuEventCreate(&event.event, CU_EVENT_DISABLE_TIMING); made != CUDA_SUCCESS) {
       return made;
     }
@@ -25,7 +29,7 @@ CUresult CudaFences::record_in(Event& event, CUcontext handle, alloc::ContextId 
   return real_cuda().cuCtxRecordEvent(handle, event.event);
 }
 
-Result<alloc::FenceToken> CudaFences::record(const CudaContexts& contexts) noexcept {
+Result<alloc::FenceToken> CudaFences::record(const CudaContexts& contexts, alloc::ContextId owner) noexcept {
   if (!real_cuda().cuCtxRecordEvent.exists()) {
     return Error{ErrorCode::Unsupported};
   }
@@ -38,10 +42,13 @@ Result<alloc::FenceToken> CudaFences::record(const CudaContexts& contexts) noexc
     mark.count = 0;
     bool has_room = true;
     CUresult code = CUDA_SUCCESS;
-    contexts.for_each_live([&](alloc::ContextId context, CUcontext handle) {
+    contexts.for_each_user(owner, [&](alloc::ContextId context, CUcontext handle) {
       has_room = mark.count < kMostContexts;
-      if (has_room) {
-        code = record_in(mark.events[mark.count++], handle, context);
+      const CUresult recorded = has_room ? record_in(contexts, mark.events[mark.count], handle, context) : CUDA_SUCCESS;
+      if (has_room && recorded == CUDA_SUCCESS) {
+        ++mark.count;
+      } else if (context == owner) {
+        code = recorded;
       }
       return has_room && code == CUDA_SUCCESS;
     });
@@ -51,23 +58,25 @@ Result<alloc::FenceToken> CudaFences::record(const CudaContexts& contexts) noexc
     mark.is_taken.store(false, std::memory_order_release);
     return has_room ? cuda_status(code).error() : Error{ErrorCode::Unsupported};
   }
-  return Error{ErrorCode::Unsupported};
+  return Error{ErrorCode::Busy};
 }
 
-Result<bool> CudaFences::is_done(const CudaContexts& contexts, alloc::FenceToken token) noexcept {
+Result<bool> CudaFences::is_done(const CudaContexts& contexts, alloc::ContextId owner,
+                                 alloc::FenceToken token) noexcept {
   Mark* mark = mark_of(token);
   if (mark == nullptr || !mark->is_taken.load(std::memory_order_acquire)) {
     return Error{ErrorCode::InvalidValue};
   }
   for (std::size_t i = 0; i < mark->count; ++i) {
-    if (contexts.handle_of(mark->events[i].context) == nullptr) {
+    const Event& event = mark->events[i];
+    if (contexts.handle_of(event.context) == nullptr) {
       continue;  // a context that ended has no work left
     }
-    const CUresult code = real_cuda().cuEventQuery(mark->events[i].event);
+    const CUresult code = real_cuda().cuEventQuery(event.event);
     if (code == CUDA_ERROR_NOT_READY) {
       return false;
     }
-    if (code != CUDA_SUCCESS) {
+    if (code != CUDA_SUCCESS && event.context == owner) {
       mark->is_taken.store(false, std::memory_order_release);
       return cuda_status(code).error();
     }

@@ -1,4 +1,5 @@
-// Marks in the work of CUDA contexts: "all that was submitted so far". One mark covers every live context (DESIGN D5).
+// Marks in the work of CUDA contexts: "all that was submitted so far". One mark covers every live context whose work
+// may use the owner's memory (DESIGN D5).
 //
 // Threads: any. Uses cuCtxRecordEvent, which covers non-blocking streams too and exists from CUDA 12.5 on; with an
 // older driver, or more contexts or marks than there is room for, record() says Unsupported and the caller waits
@@ -18,12 +19,12 @@ namespace tidemark::backend {
 class CudaFences {
  public:
   static constexpr std::size_t kMostMarks = 256;
-  static constexpr std::size_t kMostContexts = 4;
+  static constexpr std::size_t kMostContexts = 8;
 
-  Result<alloc::FenceToken> record(const CudaContexts& contexts) noexcept;
+  Result<alloc::FenceToken> record(const CudaContexts& contexts, alloc::ContextId owner) noexcept;
 
-  // True ends the mark. An error is the device's own.
-  Result<bool> is_done(const CudaContexts& contexts, alloc::FenceToken token) noexcept;
+  // True ends the mark, and so does an error.
+  Result<bool> is_done(const CudaContexts& contexts, alloc::ContextId owner, alloc::FenceToken token) noexcept;
 
   void drop(alloc::FenceToken token) noexcept;
 
@@ -40,7 +41,8 @@ class CudaFences {
   };
 
   [[nodiscard]] Mark* mark_of(alloc::FenceToken token) noexcept;
-  static CUresult record_in(Event& event, CUcontext handle, alloc::ContextId context) noexcept;
+  static CUresult record_in(const CudaContexts& contexts, Event& event, CUcontext handle,
+                            alloc::ContextId context) noexcept;
 
   std::array<Mark, kMostMarks> marks_{};
 };

@@ -28,6 +28,7 @@ void learn(const CudaRuntime& runtime, const char* name, void* address) noexcept
 }  // namespace
 
 RuntimeLayer CudaRuntime::decide(RuntimeLayer layer) noexcept {
+  hook::keep_loaded(library_.anchor.load(std::memory_order_acquire));
   RuntimeLayer decided = RuntimeLayer::Undecided;
   return layer_.compare_exchange_strong(decided, layer, std::memory_order_acq_rel) ? layer : decided;
 }
@@ -56,20 +57,22 @@ CudaRuntime* CudaRuntimes::of_function(const char* name, void* address) noexcept
   return nullptr;
 }
 
-CudaRuntime* CudaRuntimes::of_caller(const char* name, const void* caller) noexcept {
+CudaRuntimes::Destination CudaRuntimes::of_caller(const char* name, const void* caller) noexcept {
   const auto address = reinterpret_cast<std::uint64_t>(caller) & kAddressMask;
-  std::atomic<std::uint64_t>& remembered = by_caller_[(address >> 2) % by_caller_.size()];
+  // Call sites of one function lie close together: a multiplication spreads them over the table.
+  std::atomic<std::uint64_t>& remembered = by_caller_[(address * 0x9E3779B97F4A7C15) >> 54];
   const std::uint64_t entry = remembered.load(std::memory_order_acquire);
   if ((entry & kAddressMask) == address && entry >> kAddressBits != 0) {
-    return &runtimes_[(entry >> kAddressBits) - 1];
+    return {.runtime = &runtimes_[(entry >> kAddressBits) - 1]};
   }
   void* real = hook::find_real_function({.name = name, .library_prefix = "libcudart", .caller = caller});
   CudaRuntime* runtime = real == nullptr ? any() : of_function(name, real);
-  if (runtime != nullptr) {
+  // Only a runtime that stays loaded is remembered by its callers.
+  if (runtime != nullptr && runtime->layer() != RuntimeLayer::Undecided) {
     remembered.store(address | (static_cast<std::uint64_t>(index_of(*runtime) + 1) << kAddressBits),
                      std::memory_order_release);
   }
-  return runtime;
+  return {.runtime = runtime, .function = real};
 }
 
 CudaRuntime* CudaRuntimes::any() noexcept { return count() == 0 ? nullptr : &runtimes_[0]; }

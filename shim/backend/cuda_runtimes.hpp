@@ -57,7 +57,7 @@ class CudaRuntime {
 #undef X
 
   [[nodiscard]] RuntimeLayer layer() const noexcept { return layer_.load(std::memory_order_acquire); }
-  // The first decision stands; answers what it is.
+  // The first decision stands; answers what it is. Also keeps the runtime loaded: it was used, and is remembered.
   RuntimeLayer decide(RuntimeLayer layer) noexcept;
 
  private:
@@ -65,7 +65,7 @@ class CudaRuntime {
   std::atomic<RuntimeLayer> layer_{RuntimeLayer::Undecided};
 };
 
-// Threads: any. Entries are only added; a runtime past the last place is left alone (forwarded, never served).
+// Threads: any. Entries are only added; a runtime past the last place is forwarded to, never served.
 class CudaRuntimes {
  public:
   static constexpr std::size_t kMost = 8;
@@ -73,8 +73,13 @@ class CudaRuntimes {
   // The runtime of a real function `address` named `name`; null when all places are taken.
   CudaRuntime* of_function(const char* name, void* address) noexcept;
 
-  // The runtime that the code at `caller` (a return address) would have reached without us; null: none found.
-  CudaRuntime* of_caller(const char* name, const void* caller) noexcept;
+  // Where the code at `caller` (a return address) would have got without us: a runtime, or only its function when all
+  // places are taken; neither: there is no runtime.
+  struct Destination {
+    CudaRuntime* runtime = nullptr;
+    void* function = nullptr;
+  };
+  Destination of_caller(const char* name, const void* caller) noexcept;
 
   // Any runtime that was met before: for calls that come from nowhere in particular.
   CudaRuntime* any() noexcept;
@@ -91,7 +96,7 @@ class CudaRuntimes {
   std::atomic<std::size_t> count_{0};
   // caller -> runtime, direct-mapped: address in the low 48 bits, index + 1 above (one word, so that no lock is
   // needed).
-  std::array<std::atomic<std::uint64_t>, 64> by_caller_{};
+  std::array<std::atomic<std::uint64_t>, 1024> by_caller_{};
 };
 
 inline constinit CudaRuntimes cuda_runtimes;

@@ -17,6 +17,8 @@ namespace tidemark::backend {
 // this symbol (version: the CUDA version in which its ABI appeared; flag 2: the per-thread default stream's variant).
 // The two symbols of a pair may share one address in a driver; then either of ours serves.
 #define TIDEMARK_CUDA_DRIVER_HOOKS(X)                                          \
+  X(cuArray3DCreate_v2, "cuArray3DCreate", 3020, 0)                            \
+  X(cuArrayCreate_v2, "cuArrayCreate", 3020, 0)                                \
   X(cuCtxCreate, "cuCtxCreate", 2000, 0)                                       \
   X(cuCtxCreate_v2, "cuCtxCreate", 3020, 0)                                    \
   X(cuCtxCreate_v3, "cuCtxCreate", 11040, 0)                                   \
@@ -24,6 +26,7 @@ namespace tidemark::backend {
   X(cuCtxDestroy, "cuCtxDestroy", 2000, 0)                                     \
   X(cuCtxDestroy_v2, "cuCtxDestroy", 4000, 0)                                  \
   X(cuCtxDetach, "cuCtxDetach", 2000, 0)                                       \
+  X(cuCtxEnablePeerAccess, "cuCtxEnablePeerAccess", 4000, 0)                   \
   X(cuDevicePrimaryCtxRelease, "cuDevicePrimaryCtxRelease", 7000, 0)           \
   X(cuDevicePrimaryCtxRelease_v2, "cuDevicePrimaryCtxRelease", 11000, 0)       \
   X(cuDevicePrimaryCtxReset, "cuDevicePrimaryCtxReset", 7000, 0)               \
@@ -33,10 +36,18 @@ namespace tidemark::backend {
   X(cuGetProcAddress_v2, "cuGetProcAddress", 12000, 0)                         \
   X(cuIpcGetMemHandle, "cuIpcGetMemHandle", 4010, 0)                           \
   X(cuMemAlloc_v2, "cuMemAlloc", 3020, 0)                                      \
+  X(cuMemAllocAsync, "cuMemAllocAsync", 11020, 0)                              \
+  X(cuMemAllocAsync_ptsz, "cuMemAllocAsync", 11020, 2)                         \
+  X(cuMemAllocFromPoolAsync, "cuMemAllocFromPoolAsync", 11020, 0)              \
+  X(cuMemAllocFromPoolAsync_ptsz, "cuMemAllocFromPoolAsync", 11020, 2)         \
+  X(cuMemAllocManaged, "cuMemAllocManaged", 6000, 0)                           \
+  X(cuMemAllocPitch_v2, "cuMemAllocPitch", 3020, 0)                            \
+  X(cuMemCreate, "cuMemCreate", 10020, 0)                                      \
   X(cuMemFreeAsync, "cuMemFreeAsync", 11020, 0)                                \
   X(cuMemFreeAsync_ptsz, "cuMemFreeAsync", 11020, 2)                           \
   X(cuMemFree_v2, "cuMemFree", 3020, 0)                                        \
   X(cuMemGetInfo_v2, "cuMemGetInfo", 3020, 0)                                  \
+  X(cuMipmappedArrayCreate, "cuMipmappedArrayCreate", 5000, 0)                 \
   X(cuStreamBeginCapture, "cuStreamBeginCapture", 10000, 0)                    \
   X(cuStreamBeginCaptureToGraph, "cuStreamBeginCaptureToGraph", 12030, 0)      \
   X(cuStreamBeginCaptureToGraph_ptsz, "cuStreamBeginCaptureToGraph", 12030, 2) \
@@ -65,6 +76,7 @@ namespace tidemark::backend {
   X(cuDevicePrimaryCtxGetState)         \
   X(cuDeviceTotalMem_v2)                \
   X(cuEventCreate)                      \
+  X(cuEventDestroy_v2)                  \
   X(cuEventQuery)
 
 inline constinit hook::DriverLibrary<CUresult> cuda_library{"libcuda.so", CUDA_ERROR_NOT_INITIALIZED};

@@ -1,39 +1,58 @@
-// The CUDA driver's functions that begin and end contexts and captures. Ours note what happened; the call is the
-// driver's.
+// The CUDA driver's functions that begin and end contexts and captures. The call is the driver's; ours keep the books.
 #include "shim/backend/cuda_symbols.hpp"
 #include "shim/entry/export.hpp"
-#include "shim/entry/intercept.hpp"
-#include "shim/runtime/cuda_driver_calls.hpp"
+#include "shim/hook/reentry_guard.hpp"
+#include "shim/runtime/cuda_context_calls.hpp"
 
 using tidemark::backend::real_cuda;
-using tidemark::entry::intercept;
-using tidemark::runtime::CudaDriverCalls;
-using tidemark::runtime::Runtime;
+using tidemark::hook::ReentryGuard;
+using tidemark::runtime::capture_gate;
+using tidemark::runtime::cuda_contexts;
+using tidemark::runtime::CudaContextCalls;
 
 namespace {
 
-// A context counts in fences from its beginning on, which is usually before the first allocation: no runtime is needed.
-CUresult noted(CUresult code, const CUcontext* context) noexcept {
-  const tidemark::hook::ReentryGuard guard;
+// A context counts in fences from its beginning on.
+CUresult noted(CUresult code, const CUcontext* context, CUdevice device) noexcept {
+  const ReentryGuard guard;
   if (code == CUDA_SUCCESS && context != nullptr && !guard.is_reentrant()) {
-    CudaDriverCalls::note_context(*context);
+    cuda_contexts().note(*context, device);
   }
   return code;
 }
 
-template <class Real>
-CUresult capture(CUstream stream, Real&& real) noexcept {
-  auto& gate = CudaDriverCalls::capture_gate();
-  gate.announce();
-  const CUresult code = real();
-  code == CUDA_SUCCESS ? gate.begun(stream) : gate.withdraw();
-  return code;
+template <class Ours, class Theirs>
+CUresult ending(Ours&& ours, Theirs&& theirs) noexcept {
+  const ReentryGuard guard;
+  if (guard.is_reentrant()) {
+    return theirs();
+  }
+  CudaContextCalls calls{tidemark::runtime::runtime_if_built()};
+  return ours(calls);
 }
 
 template <class Real>
-CUresult end_capture(CUstream stream, Real&& real) noexcept {
+CUresult capture(CUstream stream, Real&& real) noexcept {
+  CUcontext context = nullptr;
+  (void)real_cuda().cuCtxGetCurrent(&context);
+  capture_gate().announce();
   const CUresult code = real();
-  CudaDriverCalls::capture_gate().ended(stream);  // an invalidated capture ends as well, with an error
+  code == CUDA_SUCCESS ? capture_gate().begun(stream, context) : capture_gate().withdraw();
+  return code;
+}
+
+// An invalidated capture ends as well, with an error; one that another thread began goes on.
+CUresult capture_ended(CUresult code, CUstream stream) noexcept {
+  if (code != CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD) {
+    capture_gate().ended(stream);
+  }
+  return code;
+}
+
+CUresult stream_destroyed(CUresult code, CUstream stream) noexcept {
+  if (code == CUDA_SUCCESS) {
+    capture_gate().ended(stream);
+  }
   return code;
 }
 
@@ -42,60 +61,65 @@ CUresult end_capture(CUstream stream, Real&& real) noexcept {
 extern "C" {
 
 TIDEMARK_EXPORT CUresult cuCtxCreate(CUcontext* context, unsigned flags, CUdevice device) {
-  return noted(real_cuda().cuCtxCreate(context, flags, device), context);
+  return noted(real_cuda().cuCtxCreate(context, flags, device), context, device);
 }
 
 TIDEMARK_EXPORT CUresult cuCtxCreate_v2(CUcontext* context, unsigned flags, CUdevice device) {
-  return noted(real_cuda().cuCtxCreate_v2(context, flags, device), context);
+  return noted(real_cuda().cuCtxCreate_v2(context, flags, device), context, device);
 }
 
 TIDEMARK_EXPORT CUresult cuCtxCreate_v3(CUcontext* context, CUexecAffinityParam* affinity, int count, unsigned flags,
                                         CUdevice device) {
-  return noted(real_cuda().cuCtxCreate_v3(context, affinity, count, flags, device), context);
+  return noted(real_cuda().cuCtxCreate_v3(context, affinity, count, flags, device), context, device);
 }
 
 TIDEMARK_EXPORT CUresult cuCtxCreate_v4(CUcontext* context, CUctxCreateParams* parameters, unsigned flags,
                                         CUdevice device) {
-  return noted(real_cuda().cuCtxCreate_v4(context, parameters, flags, device), context);
+  return noted(real_cuda().cuCtxCreate_v4(context, parameters, flags, device), context, device);
 }
 
 TIDEMARK_EXPORT CUresult cuDevicePrimaryCtxRetain(CUcontext* context, CUdevice device) {
-  return noted(real_cuda().cuDevicePrimaryCtxRetain(context, device), context);
+  return noted(real_cuda().cuDevicePrimaryCtxRetain(context, device), context, device);
+}
+
+TIDEMARK_EXPORT CUresult cuCtxEnablePeerAccess(CUcontext peer, unsigned flags) {
+  cuda_contexts().note_peer_access();  // before the call: work may use the peer's memory from its return on
+  return real_cuda().cuCtxEnablePeerAccess(peer, flags);
 }
 
 TIDEMARK_EXPORT CUresult cuCtxDestroy(CUcontext context) {
   const auto real = [&] { return real_cuda().cuCtxDestroy(context); };
-  return intercept([&](Runtime& runtime) { return CudaDriverCalls{runtime}.destroy_context(context, real); }, real);
+  return ending([&](CudaContextCalls& calls) { return calls.destroy(context, real); }, real);
 }
 
 TIDEMARK_EXPORT CUresult cuCtxDestroy_v2(CUcontext context) {
   const auto real = [&] { return real_cuda().cuCtxDestroy_v2(context); };
-  return intercept([&](Runtime& runtime) { return CudaDriverCalls{runtime}.destroy_context(context, real); }, real);
+  return ending([&](CudaContextCalls& calls) { return calls.destroy(context, real); }, real);
 }
 
 TIDEMARK_EXPORT CUresult cuCtxDetach(CUcontext context) {
   const auto real = [&] { return real_cuda().cuCtxDetach(context); };
-  return intercept([&](Runtime& runtime) { return CudaDriverCalls{runtime}.detach_context(context, real); }, real);
+  return ending([&](CudaContextCalls& calls) { return calls.detach(context, real); }, real);
 }
 
 TIDEMARK_EXPORT CUresult cuDevicePrimaryCtxRelease(CUdevice device) {
   const auto real = [&] { return real_cuda().cuDevicePrimaryCtxRelease(device); };
-  return intercept([&](Runtime& runtime) { return CudaDriverCalls{runtime}.release_primary(device, real); }, real);
+  return ending([&](CudaContextCalls& calls) { return calls.release_primary(device, real); }, real);
 }
 
 TIDEMARK_EXPORT CUresult cuDevicePrimaryCtxRelease_v2(CUdevice device) {
   const auto real = [&] { return real_cuda().cuDevicePrimaryCtxRelease_v2(device); };
-  return intercept([&](Runtime& runtime) { return CudaDriverCalls{runtime}.release_primary(device, real); }, real);
+  return ending([&](CudaContextCalls& calls) { return calls.release_primary(device, real); }, real);
 }
 
 TIDEMARK_EXPORT CUresult cuDevicePrimaryCtxReset(CUdevice device) {
   const auto real = [&] { return real_cuda().cuDevicePrimaryCtxReset(device); };
-  return intercept([&](Runtime& runtime) { return CudaDriverCalls{runtime}.reset_primary(device, real); }, real);
+  return ending([&](CudaContextCalls& calls) { return calls.reset_primary(device, real); }, real);
 }
 
 TIDEMARK_EXPORT CUresult cuDevicePrimaryCtxReset_v2(CUdevice device) {
   const auto real = [&] { return real_cuda().cuDevicePrimaryCtxReset_v2(device); };
-  return intercept([&](Runtime& runtime) { return CudaDriverCalls{runtime}.reset_primary(device, real); }, real);
+  return ending([&](CudaContextCalls& calls) { return calls.reset_primary(device, real); }, real);
 }
 
 TIDEMARK_EXPORT CUresult cuStreamBeginCapture(CUstream stream) {
@@ -130,19 +154,19 @@ TIDEMARK_EXPORT CUresult cuStreamBeginCaptureToGraph_ptsz(CUstream stream, CUgra
 }
 
 TIDEMARK_EXPORT CUresult cuStreamEndCapture(CUstream stream, CUgraph* graph) {
-  return end_capture(stream, [&] { return real_cuda().cuStreamEndCapture(stream, graph); });
+  return capture_ended(real_cuda().cuStreamEndCapture(stream, graph), stream);
 }
 
 TIDEMARK_EXPORT CUresult cuStreamEndCapture_ptsz(CUstream stream, CUgraph* graph) {
-  return end_capture(stream, [&] { return real_cuda().cuStreamEndCapture_ptsz(stream, graph); });
+  return capture_ended(real_cuda().cuStreamEndCapture_ptsz(stream, graph), stream);
 }
 
 TIDEMARK_EXPORT CUresult cuStreamDestroy(CUstream stream) {
-  return end_capture(stream, [&] { return real_cuda().cuStreamDestroy(stream); });
+  return stream_destroyed(real_cuda().cuStreamDestroy(stream), stream);
 }
 
 TIDEMARK_EXPORT CUresult cuStreamDestroy_v2(CUstream stream) {
-  return end_capture(stream, [&] { return real_cuda().cuStreamDestroy_v2(stream); });
+  return stream_destroyed(real_cuda().cuStreamDestroy_v2(stream), stream);
 }
 
 }  // extern "C"

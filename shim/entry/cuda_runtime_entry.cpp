@@ -14,40 +14,48 @@ using namespace tidemark;  // NOLINT(google-build-using-namespace): the file is 
 
 namespace {
 
-// The runtime behind a call from `caller`; without any, the code that a program without a driver gets.
-template <class Act>
-cudaError_t in_runtime_of(const char* name, const void* caller, Act&& act) noexcept {
-  backend::CudaRuntime* real = backend::cuda_runtimes.of_caller(name, caller);
-  return real == nullptr ? cudaErrorInsufficientDriver : act(*real);
+// act(runtime) for the runtime behind a call from `caller`; past the places for runtimes its own function; without any
+// runtime the code that a program without a driver gets.
+template <class Function, class Act, class... Arguments>
+cudaError_t in_runtime_of(const char* name, const void* caller, Function, Act&& act, Arguments... arguments) noexcept {
+  const auto destination = backend::cuda_runtimes.of_caller(name, caller);
+  if (destination.runtime != nullptr) {
+    return act(*destination.runtime);
+  }
+  const auto function = reinterpret_cast<Function>(destination.function);
+  return function == nullptr ? cudaErrorInsufficientDriver : function(arguments...);
 }
 
 }  // namespace
 
-#define TIDEMARK_IN_CALLERS_RUNTIME(name, call) \
-  return in_runtime_of(#name, __builtin_return_address(0), [&](backend::CudaRuntime& real) { return call; })
+#define TIDEMARK_IN_CALLERS_RUNTIME(name, call, ...)                \
+  return in_runtime_of(#name, __builtin_return_address(0), &::name, \
+                       [&](backend::CudaRuntime& real) { return call; } __VA_OPT__(, ) __VA_ARGS__)
 
 extern "C" {
 
 TIDEMARK_EXPORT cudaError_t cudaMalloc(void** ptr, size_t size) {
-  TIDEMARK_IN_CALLERS_RUNTIME(cudaMalloc, entry::cuda_malloc(real, ptr, size));
+  TIDEMARK_IN_CALLERS_RUNTIME(cudaMalloc, entry::cuda_malloc(real, ptr, size), ptr, size);
 }
 
-TIDEMARK_EXPORT cudaError_t cudaFree(void* ptr) { TIDEMARK_IN_CALLERS_RUNTIME(cudaFree, entry::cuda_free(real, ptr)); }
+TIDEMARK_EXPORT cudaError_t cudaFree(void* ptr) {
+  TIDEMARK_IN_CALLERS_RUNTIME(cudaFree, entry::cuda_free(real, ptr), ptr);
+}
 
 TIDEMARK_EXPORT cudaError_t cudaFreeAsync(void* ptr, cudaStream_t stream) {
-  TIDEMARK_IN_CALLERS_RUNTIME(cudaFreeAsync, entry::cuda_free_async(real, ptr, stream));
+  TIDEMARK_IN_CALLERS_RUNTIME(cudaFreeAsync, entry::cuda_free_async(real, ptr, stream), ptr, stream);
 }
 
 TIDEMARK_EXPORT cudaError_t cudaFreeAsync_ptsz(void* ptr, cudaStream_t stream) {
-  TIDEMARK_IN_CALLERS_RUNTIME(cudaFreeAsync_ptsz, entry::cuda_free_async_ptsz(real, ptr, stream));
+  TIDEMARK_IN_CALLERS_RUNTIME(cudaFreeAsync_ptsz, entry::cuda_free_async_ptsz(real, ptr, stream), ptr, stream);
 }
 
 TIDEMARK_EXPORT cudaError_t cudaMemGetInfo(size_t* free, size_t* total) {
-  TIDEMARK_IN_CALLERS_RUNTIME(cudaMemGetInfo, entry::cuda_mem_get_info(real, free, total));
+  TIDEMARK_IN_CALLERS_RUNTIME(cudaMemGetInfo, entry::cuda_mem_get_info(real, free, total), free, total);
 }
 
 TIDEMARK_EXPORT cudaError_t cudaIpcGetMemHandle(cudaIpcMemHandle_t* handle, void* ptr) {
-  TIDEMARK_IN_CALLERS_RUNTIME(cudaIpcGetMemHandle, entry::cuda_ipc_get_mem_handle(real, handle, ptr));
+  TIDEMARK_IN_CALLERS_RUNTIME(cudaIpcGetMemHandle, entry::cuda_ipc_get_mem_handle(real, handle, ptr), handle, ptr);
 }
 
 TIDEMARK_EXPORT cudaError_t cudaDeviceReset(void) {

@@ -107,6 +107,14 @@ void* find_beside(const void* known, const char* name) noexcept {
   return is_acceptable(found, nullptr) ? found : nullptr;
 }
 
+void keep_loaded(const void* address) noexcept {
+  Dl_info info{};
+  if (address != nullptr && dladdr(address, &info) != 0 && info.dli_fname != nullptr) {
+    dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
+    dlerror();
+  }
+}
+
 bool is_in_library(const void* address, const char* prefix) noexcept {
   Dl_info info{};
   return address != nullptr && dladdr(address, &info) != 0 && info.dli_fname != nullptr &&

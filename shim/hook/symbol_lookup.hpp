@@ -18,6 +18,9 @@ struct LookUp {
 // `name` in the library that holds `known` (the driver that the program itself uses); null where it has none.
 [[nodiscard]] void* find_beside(const void* known, const char* name) noexcept;
 
+// The library that holds `address` is never unloaded from now on: we keep pointers into it.
+void keep_loaded(const void* address) noexcept;
+
 // Does the file name of the object that holds `address` start with `prefix`?
 [[nodiscard]] bool is_in_library(const void* address, const char* prefix) noexcept;
 

@@ -8,6 +8,7 @@ namespace tidemark::publish {
 namespace {
 
 constexpr std::chrono::seconds kBeat{1};
+constexpr std::uint64_t kBeatNs = 1'000'000'000;
 constexpr std::uint64_t kPollInCallsNs = 100'000'000;
 
 // The coarse clock (7 ns instead of 23, research on shared memory section 2.3): a tick of 4 ms doesn't matter here.
@@ -32,16 +33,17 @@ Status Publisher::start(const Settings& settings) noexcept {
   if (options.control != nullptr) {
     control_.emplace(*writer_, desk_, settings.control);
   }
+  is_published_.store(true, std::memory_order_release);
   if (settings.has_thread && start_service_thread(*this)) {
     writer_->set_flag(segment::ProcessFlag::ServiceThread, true);
   } else {
-    polls_in_calls_ = true;
+    polls_in_calls_.store(true, std::memory_order_release);
   }
   return {};
 }
 
 void Publisher::add_device(alloc::DeviceCache& cache, DeviceSink& sink, bool has_background_driver_calls) noexcept {
-  if (!writer_) {
+  if (!is_published()) {
     return;
   }
   sink.open(*writer_);
@@ -51,54 +53,70 @@ void Publisher::add_device(alloc::DeviceCache& cache, DeviceSink& sink, bool has
   }
 }
 
+// A look at the requests opens a file for a moment, and so takes the program's lowest free descriptor: only when a
+// viewer rang (and once in the beginning, for one that rang before anybody listened).
 void Publisher::serve_once() noexcept {
+  bool rang = false;
   if (control_) {
-    control_->wait(kBeat);
+    rang = control_->wait(kBeat);
   } else {
     const timespec beat{.tv_sec = kBeat.count(), .tv_nsec = 0};
     clock_nanosleep(CLOCK_MONOTONIC, 0, &beat, nullptr);
   }
-  attend();
+  if (control_ && (rang || !has_polled_)) {
+    has_polled_ = true;
+    control_->poll();
+  }
+  settle_deferred();
+  beat();
+}
+
+void Publisher::beat() noexcept {
   const std::uint64_t now = coarse_monotonic_ns();
-  if (now >= next_poll_ns_.load(std::memory_order_relaxed)) {
-    next_poll_ns_.store(now + std::chrono::nanoseconds{kBeat}.count(), std::memory_order_relaxed);
+  if (now >= next_beat_ns_.load(std::memory_order_relaxed)) {
+    next_beat_ns_.store(now + kBeatNs, std::memory_order_relaxed);
     writer_->beat(count_hooks_ == nullptr ? segment::HookCounts{} : count_hooks_());
   }
 }
 
-void Publisher::attend() noexcept {
+void Publisher::poll_in_call() noexcept {
+  const std::uint64_t now = coarse_monotonic_ns();
+  std::uint64_t due = next_poll_ns_.load(std::memory_order_relaxed);
+  if (now < due || !next_poll_ns_.compare_exchange_strong(due, now + kPollInCallsNs, std::memory_order_relaxed)) {
+    return;
+  }
   if (control_) {
     control_->poll();
+  }
+  beat();
+}
+
+void Publisher::settle_deferred() noexcept {
+  if (control_) {
     desk_.settle_deferred(*control_);
   }
 }
 
-bool Publisher::is_poll_due() noexcept {
-  const std::uint64_t now = coarse_monotonic_ns();
-  std::uint64_t due = next_poll_ns_.load(std::memory_order_relaxed);
-  return now >= due && next_poll_ns_.compare_exchange_strong(due, now + kPollInCallsNs, std::memory_order_relaxed);
-}
-
 void Publisher::set_layer(segment::Layer layer) noexcept {
-  if (writer_) {
+  if (is_published()) {
     writer_->set_layer(layer);
   }
 }
 
 void Publisher::set_mode(segment::ProcessMode mode, std::string_view reason) noexcept {
-  if (writer_) {
+  if (is_published()) {
     writer_->set_mode(mode, reason);
   }
 }
 
 void Publisher::set_flag(segment::ProcessFlag flag) noexcept {
-  if (writer_) {
+  if (is_published()) {
     writer_->set_flag(flag, true);
   }
 }
 
 void Publisher::finish(bool keeps_files) noexcept {
-  if (writer_) {
+  if (is_published()) {
     writer_->mark_exited();
     if (!keeps_files) {
       writer_->remove_files();

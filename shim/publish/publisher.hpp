@@ -35,8 +35,11 @@ class Publisher final : private ServiceWork {
   // Inside a call of the program, after its own work: what was waiting for that, and without a thread also requests, at
   // most every 100 ms. Costs two loads when there is nothing.
   void after_program_call() noexcept {
-    if (desk_.has_deferred() || (polls_in_calls_ && is_poll_due())) {
-      attend();
+    if (desk_.has_deferred()) {
+      settle_deferred();
+    }
+    if (polls_in_calls_.load(std::memory_order_relaxed)) {
+      poll_in_call();
     }
   }
 
@@ -48,18 +51,23 @@ class Publisher final : private ServiceWork {
   // kept.
   void finish(bool keeps_files) noexcept;
 
-  [[nodiscard]] bool is_published() const noexcept { return writer_.has_value(); }
+  // From any thread: start() has succeeded, the rest has something to work on.
+  [[nodiscard]] bool is_published() const noexcept { return is_published_.load(std::memory_order_acquire); }
 
  private:
   void serve_once() noexcept override;
-  void attend() noexcept;
-  [[nodiscard]] bool is_poll_due() noexcept;
+  void beat() noexcept;
+  void poll_in_call() noexcept;
+  void settle_deferred() noexcept;
 
   std::optional<segment::SegmentWriter> writer_;
   RequestDesk desk_;
   std::optional<control::ControlHost> control_;
   CountHooks count_hooks_ = nullptr;
-  bool polls_in_calls_ = false;
+  std::atomic<bool> is_published_{false};
+  std::atomic<bool> polls_in_calls_{false};
+  bool has_polled_ = false;  // the service thread's own
+  std::atomic<std::uint64_t> next_beat_ns_{0};
   std::atomic<std::uint64_t> next_poll_ns_{0};
 };
 

@@ -62,6 +62,9 @@ Answer RequestDesk::handle(const control::Request& request) noexcept {
     case Operation::EmptyCache:
       return empty_cache(request);
     case Operation::SetLimit:
+      if (request.arguments[0] == 0) {
+        return answer(AckStatus::Invalid, "a limit of 0 would refuse everything");
+      }
       met = for_devices(request.device, [&](std::size_t, ServedDevice& device) {
         device.cache->set_limit(Bytes{request.arguments[0]});
       });

@@ -1,4 +1,5 @@
-// The one thread of ours in the program: answers viewers and beats once a second. It makes no CUDA driver call.
+// The one thread of ours in the program: answers viewers and beats once a second. It makes no CUDA driver call unless
+// a viewer insists (`empty-cache --now`) and no collective library is loaded.
 #pragma once
 
 #include <cstdint>

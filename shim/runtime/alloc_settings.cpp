@@ -146,9 +146,9 @@ constexpr Key kKeys[] = {
        if (share && *share < 1 && capacity > Bytes{0}) {  // 1.0 means no limit
          p.limit = share_of(capacity, *share);
        }
-       return share.has_value();
+       return share && *share > 0;
      },
-     "a number between 0 and 1"},
+     "a number above 0, up to 1"},
     {"large",
      [](std::string_view v, Policy& p, Bytes) noexcept {
        p.large_requests = v == "split" ? alloc::LargeRequests::Split : alloc::LargeRequests::Whole;
@@ -243,11 +243,14 @@ std::optional<Bytes> parse_limit(std::string_view text, Bytes capacity) noexcept
 
 }  // namespace
 
+// `large` first, wherever it stands: what the other keys may say depends on it.
 void apply_alloc_conf(std::string_view conf, Policy& policy, Bytes capacity, OptionWarnings& warnings) noexcept {
-  while (!conf.empty()) {
-    const std::string_view item = trim(take_item(conf));
-    if (!item.empty()) {
-      apply_item(item, policy, capacity, warnings);
+  for (const bool takes_large : {true, false}) {
+    for (std::string_view rest = conf; !rest.empty();) {
+      const std::string_view item = trim(take_item(rest));
+      if (!item.empty() && (trim(item.substr(0, item.find(':'))) == "large") == takes_large) {
+        apply_item(item, policy, capacity, warnings);
+      }
     }
   }
 }

@@ -2,13 +2,12 @@
 
 #include "shim/backend/cuda_driver_backend.hpp"
 #include "shim/backend/cuda_fences.hpp"
+#include "shim/runtime/cuda_context_calls.hpp"
 #include "shim/runtime/our_failure.hpp"
 
 namespace tidemark::runtime {
 namespace {
 
-constinit backend::CudaContexts known_contexts;
-constinit backend::CaptureGate gate;
 constinit backend::CudaFences fences;
 
 DeviceKey key_of(int device) noexcept {
@@ -22,19 +21,15 @@ std::optional<CUresult> answer(const Error& error) noexcept {
 
 }  // namespace
 
-backend::CudaContexts& CudaDriverCalls::contexts() noexcept { return known_contexts; }
-backend::CaptureGate& CudaDriverCalls::capture_gate() noexcept { return gate; }
-void CudaDriverCalls::note_context(CUcontext context) noexcept { known_contexts.note(context); }
-
 std::optional<CUresult> CudaDriverCalls::allocate(CUdeviceptr* ptr, std::size_t size) noexcept {
-  const auto place = ptr == nullptr || size == 0 ? std::nullopt : contexts().current();
+  const auto place = ptr == nullptr || size == 0 ? std::nullopt : cuda_contexts().current();
   if (!place) {
     return std::nullopt;
   }
   ServedDevice* device = runtime_.device(
       key_of(place->device),
       [](ServedDevice::UpstreamPlace& upstream) -> alloc::Upstream& {
-        return upstream.emplace<backend::CudaDriverUpstream>(known_contexts, gate, fences);
+        return upstream.emplace<backend::CudaDriverUpstream>(cuda_contexts(), capture_gate(), fences);
       },
       [&] { return backend::describe_cuda_device(place->device); });
   if (device == nullptr) {
@@ -64,7 +59,7 @@ std::optional<CUresult> CudaDriverCalls::release(CUdeviceptr ptr) noexcept {
 }
 
 std::optional<CUresult> CudaDriverCalls::memory_info(std::size_t* free, std::size_t* total) noexcept {
-  const auto place = free == nullptr && total == nullptr ? std::nullopt : contexts().current();
+  const auto place = free == nullptr && total == nullptr ? std::nullopt : cuda_contexts().current();
   ServedDevice* device = place ? runtime_.find(key_of(place->device)) : nullptr;
   if (device == nullptr) {
     return std::nullopt;
@@ -92,8 +87,9 @@ std::optional<CUresult> CudaDriverCalls::export_memory(CUipcMemHandle* handle, C
   if (!block->live) {
     return CUDA_ERROR_INVALID_VALUE;  // natively this memory would be gone
   }
+  // A program that exports one block will export others: from now on each request gets memory of its own.
+  runtime_.for_each_device(Layer::CudaDriver, [](ServedDevice& device) { device.cache().stop_sub_allocating(); });
   if (!block->whole_segment) {
-    cache->stop_sub_allocating();
     return CUDA_ERROR_INVALID_VALUE;
   }
   // Pinned before the handle leaves: from then on another process may hold it.
@@ -101,12 +97,13 @@ std::optional<CUresult> CudaDriverCalls::export_memory(CUipcMemHandle* handle, C
   return backend::real_cuda().cuIpcGetMemHandle(handle, ptr);
 }
 
-void CudaDriverCalls::forget(alloc::ContextId context) noexcept {
+bool CudaDriverCalls::make_room() noexcept {
+  bool gave_back = false;
   runtime_.for_each_device(Layer::CudaDriver, [&](ServedDevice& device) {
-    device.cache().detach_context(context);
-    device.cache().forget_detached(context);
+    const auto given_back = device.cache().empty_cache();
+    gave_back |= given_back.ok() && given_back.value() > Bytes{0};
   });
-  contexts().mark_ended(context);
+  return gave_back;
 }
 
 }  // namespace tidemark::runtime

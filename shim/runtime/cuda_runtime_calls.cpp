@@ -51,6 +51,12 @@ std::optional<cudaError_t> CudaRuntimeCalls::allocate(void** ptr, std::size_t si
   return cudaSuccess;
 }
 
+// The runtime's own refusal of a pointer that is nobody's: its code, and its last error set as the program expects.
+cudaError_t CudaRuntimeCalls::refuse() noexcept {
+  static constexpr std::uintptr_t kNobodys = 1;
+  return real_.cudaFree(reinterpret_cast<void*>(kNobodys));  // NOLINT(performance-no-int-to-ptr)
+}
+
 void CudaRuntimeCalls::adopt(void* ptr, std::size_t size) noexcept {
   ServedDevice* device = current_device(true);
   if (device != nullptr && device->cache().adopt_pass_through(device->generation(), address_of(ptr), Bytes{size})) {
@@ -65,7 +71,7 @@ std::optional<cudaError_t> CudaRuntimeCalls::release(void* ptr) noexcept {
   }
   const Status released = cache->release(address_of(ptr));
   if (!released.ok()) {
-    return answer(released.error());
+    return released.error().code == ErrorCode::InvalidValue ? refuse() : answer(released.error());
   }
   runtime_.after_call();
   return cudaSuccess;
@@ -95,8 +101,8 @@ std::optional<cudaError_t> CudaRuntimeCalls::export_memory(cudaIpcMemHandle_t* h
   if (!block->live) {
     return cudaErrorInvalidValue;
   }
+  runtime_.for_each_device(Layer::CudaRuntime, [](ServedDevice& device) { device.cache().stop_sub_allocating(); });
   if (!block->whole_segment) {
-    cache->stop_sub_allocating();
     return cudaErrorInvalidValue;
   }
   (void)cache->pin_segment(address_of(ptr));

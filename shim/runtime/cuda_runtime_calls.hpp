@@ -26,6 +26,7 @@ class CudaRuntimeCalls {
 
  private:
   ServedDevice* current_device(bool makes) noexcept;
+  cudaError_t refuse() noexcept;
 
   Runtime& runtime_;
   backend::CudaRuntime& real_;

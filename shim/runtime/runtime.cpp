@@ -182,6 +182,9 @@ void Runtime::start() noexcept {
   if (options_.free == Free::Fast) {
     publisher_.set_flag(segment::ProcessFlag::FastFree);
   }
+  if (had_out_of_memory_.load(std::memory_order_relaxed)) {
+    publisher_.set_flag(segment::ProcessFlag::HadOutOfMemory);
+  }
 }
 
 void Runtime::publish_layer() noexcept {

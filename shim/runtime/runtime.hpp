@@ -35,11 +35,11 @@ class Runtime {
     if (ServedDevice* known = find(key); known != nullptr) [[likely]] {
       return known;
     }
+    const backend::DeviceIdentity identity = describe();  // asks the driver, so before the lock
     const std::lock_guard lock{mutex_};
     if (ServedDevice* known = find(key); known != nullptr || count_.load(std::memory_order_relaxed) == kMostDevices) {
       return known;
     }
-    const backend::DeviceIdentity identity = describe();
     ServedDevice& made = make_place(key, identity);
     made.make_cache(make_upstream(made.upstream_place()), segments_, policy_for(key, identity), identity.capacity);
     count_.fetch_add(1, std::memory_order_release);

@@ -15,6 +15,8 @@ class CudaDriverRig final : public UpstreamRig {
     EXPECT_EQ(cuCtxSetCurrent(owner_), CUDA_SUCCESS);
     EXPECT_EQ(cuStreamCreate(&stream_, CU_STREAM_NON_BLOCKING), CUDA_SUCCESS);
     EXPECT_EQ(cuMemAlloc_v2(&scratch_, kScratch), CUDA_SUCCESS);
+    contexts_.note(owner_, 1);
+    contexts_.note(other_, 0);
     const auto place = contexts_.current();
     EXPECT_TRUE(place.has_value());
     EXPECT_EQ(place->device, 1);
@@ -35,7 +37,7 @@ class CudaDriverRig final : public UpstreamRig {
   alloc::ContextId context() override { return context_; }
   bool begin_capture() override {
     gate_.announce();
-    gate_.begun(stream_);
+    gate_.begun(stream_, owner_);
     return true;
   }
   void end_capture() override { gate_.ended(stream_); }

@@ -38,7 +38,7 @@ class CudaRuntimeRig final : public UpstreamRig {
   static constexpr std::size_t kScratch = 4096;
 
   static backend::CudaRuntime& runtime() {
-    backend::CudaRuntime* found = backend::cuda_runtimes.of_caller("cudaMalloc", __builtin_return_address(0));
+    backend::CudaRuntime* found = backend::cuda_runtimes.of_caller("cudaMalloc", __builtin_return_address(0)).runtime;
     EXPECT_NE(found, nullptr);
     return *found;
   }
@@ -52,7 +52,7 @@ INSTANTIATE_TEST_SUITE_P(CudaRuntime, UpstreamContract,
                          testing::Values([] { return std::make_unique<CudaRuntimeRig>(); }));
 
 TEST(LastErrorScope, ForgetsOnlyAnErrorThatCameMeanwhile) {
-  backend::CudaRuntime& runtime = *backend::cuda_runtimes.of_caller("cudaMalloc", __builtin_return_address(0));
+  backend::CudaRuntime& runtime = *backend::cuda_runtimes.of_caller("cudaMalloc", __builtin_return_address(0)).runtime;
   void* ptr = nullptr;
   const std::size_t too_much = std::size_t{1} << 50;
 

@@ -60,7 +60,7 @@ TEST(AllocConf, SaysThatAKeyWithoutMeaningHereHasNoEffectAndUsesTheRest) {
 TEST(AllocConf, LeavesThePolicyAsItWasAfterABadItem) {
   for (const char* bad : {"large:maybe", "max_split_size_mb:x", "max_split_size_mb:", "garbage_collection_threshold:2",
                           "small_limit_kb:4096", "roundup_power2_divisions:3", "roundup_power2_divisions:[3:1]",
-                          "nonsense:1", "nonsense", "max_idle_s:-1"}) {
+                          "nonsense:1", "nonsense", "max_idle_s:-1", "per_process_memory_fraction:0"}) {
     const Applied got = apply(bad);
 
     EXPECT_EQ(got.warnings.count(), 1) << bad;
@@ -76,6 +76,13 @@ TEST(AllocConf, RefusesWhatContradicts) {
   EXPECT_FALSE(got.policy.max_split_size.has_value());
   ASSERT_EQ(got.warnings.count(), 1);
   EXPECT_NE(std::string{got.warnings.line(0)}.find("max_split_size_mb"), std::string::npos);
+}
+
+TEST(AllocConf, TakesItsKeysInAnyOrder) {
+  const Applied got = apply("max_split_size_mb:128,large:split");
+
+  EXPECT_EQ(got.warnings.count(), 0);
+  EXPECT_EQ(got.policy.max_split_size, 128_MiB);
 }
 
 TEST(AllocConf, TurnsAMemoryFractionIntoALimitAndOneIntoNone) {

@@ -11,6 +11,7 @@ namespace {
 
 const int kStream = 0;
 const int kOther = 0;
+const int kContext = 0;
 
 TEST(CaptureGate, GrantsHelperCallsWhileNoCaptureIsOpen) {
   CaptureGate gate;
@@ -18,7 +19,7 @@ TEST(CaptureGate, GrantsHelperCallsWhileNoCaptureIsOpen) {
   EXPECT_TRUE(CaptureGate::HelperToken{gate}.is_granted());
   gate.announce();
   EXPECT_FALSE(CaptureGate::HelperToken{gate}.is_granted()) << "from before the real call on";
-  gate.begun(&kStream);
+  gate.begun(&kStream, &kContext);
   EXPECT_FALSE(CaptureGate::HelperToken{gate}.is_granted());
   gate.ended(&kStream);
   EXPECT_TRUE(CaptureGate::HelperToken{gate}.is_granted());
@@ -36,7 +37,7 @@ TEST(CaptureGate, OpensAgainWhenTheBeginFails) {
 TEST(CaptureGate, IgnoresTheEndOfAStreamThatDoesNotCapture) {
   CaptureGate gate;
   gate.announce();
-  gate.begun(&kStream);
+  gate.begun(&kStream, &kContext);
 
   gate.ended(&kOther);
   EXPECT_TRUE(gate.is_open());
@@ -45,12 +46,25 @@ TEST(CaptureGate, IgnoresTheEndOfAStreamThatDoesNotCapture) {
   EXPECT_FALSE(gate.is_open());
 }
 
+TEST(CaptureGate, ForgetsTheCapturesOfAContextThatEnded) {
+  CaptureGate gate;
+  gate.announce();
+  gate.begun(&kStream, &kContext);
+  gate.announce();
+  gate.begun(&kOther, &kStream);
+
+  gate.context_ended(&kContext);
+  EXPECT_TRUE(gate.is_open()) << "one of another context is left";
+  gate.ended(&kOther);
+  EXPECT_FALSE(gate.is_open());
+}
+
 TEST(CaptureGate, KeepsSeveralCapturesApart) {
   CaptureGate gate;
   gate.announce();
-  gate.begun(&kStream);
+  gate.begun(&kStream, &kContext);
   gate.announce();
-  gate.begun(nullptr);
+  gate.begun(nullptr, &kContext);
 
   gate.ended(&kStream);
   EXPECT_TRUE(gate.is_open());
@@ -105,7 +119,7 @@ TEST(CaptureGate, NeverGrantsACallDuringACapture) {
       gate.announce();
       ++captures;
       clashes += helpers;
-      gate.begun(&kStream);
+      gate.begun(&kStream, &kContext);
       --captures;
       gate.ended(&kStream);
     }
