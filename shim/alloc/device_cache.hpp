@@ -205,6 +205,11 @@ class DeviceCache {
   [[nodiscard]] Result<bool> poll_fences(ContextId context) noexcept TIDEMARK_EXCLUDES(lock_);
   [[nodiscard]] Result<bool> wait_for_frees(ContextId context) noexcept TIDEMARK_EXCLUDES(lock_);
   void drop_stale_fences(ContextId context, std::uint64_t order) noexcept TIDEMARK_EXCLUDES(lock_);
+  // An error of the device itself, which every later call would repeat.
+  [[nodiscard]] static bool is_sticky(const Error& error) noexcept {
+    return error.code != ErrorCode::Busy && error.code != ErrorCode::Unsupported &&
+           error.code != ErrorCode::NotInitialized;
+  }
   void poison(ContextId context) noexcept TIDEMARK_REQUIRES(lock_);
   void publish_mode() noexcept TIDEMARK_REQUIRES(lock_);
 

@@ -176,6 +176,9 @@ Result<DevicePtr> DeviceCache::pass_through_or_make_room(ContextId context, cons
 }
 
 Result<DevicePtr> DeviceCache::climb_out_of_memory(ContextId context, const Request& request, Error error) noexcept {
+  if (!upstream_.may_make_helper_calls()) {
+    return fail(context, request, error);  // a capture has begun since
+  }
   if (give_back_oversize(context, request)) {
     if (const auto hit = search(context, request)) {
       return *hit;
@@ -206,6 +209,9 @@ Result<DevicePtr> DeviceCache::climb_out_of_memory(ContextId context, const Requ
     error = fresh.error();
     // Another thread freed something meanwhile: it could be enough.
   } while (may_go_on && upstream_.may_make_helper_calls() && has_something_to_give_back());
+  if (const auto hit = search(context, request)) {
+    return *hit;
+  }
   return fail(context, request, error);
 }
 

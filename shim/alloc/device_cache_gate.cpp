@@ -63,7 +63,7 @@ Status DeviceCache::finish_without_fence(BlockIndex index, ContextId context, co
     books_.give_back_abandoned(index);
   } else {
     books_.wait_in_gate(books_.heap_of(books_.segment_of(index)), index);
-    if (!busy) {
+    if (is_sticky(done.error())) {
       poison(context);
     }
   }
@@ -114,7 +114,7 @@ Status DeviceCache::record_fence(ContextId context) noexcept {
     const ErrorCode code = token.error().code;
     fences_work_ = fences_work_ && code != ErrorCode::Unsupported;
     const bool failed = code != ErrorCode::Unsupported && code != ErrorCode::Busy;
-    if (failed) {
+    if (is_sticky(token.error())) {
       poison(context);
     }
     lock_.unlock();
@@ -162,7 +162,7 @@ Result<bool> DeviceCache::poll_fences(ContextId context) noexcept {
     if (kept) {
       heap->gate.add_fence(*fence);
     }
-    if (!waits) {
+    if (!done.ok() && is_sticky(done.error())) {
       poison(context);
     }
     lock_.unlock();
@@ -193,7 +193,7 @@ Result<bool> DeviceCache::wait_for_frees(ContextId context) noexcept {
       LazyTime now{clock_, end_ns};
       passed = books_.pass_gate(*heap, order, now);
     }
-  } else if (!busy) {
+  } else if (is_sticky(done.error())) {
     poison(context);
   }
   publish();

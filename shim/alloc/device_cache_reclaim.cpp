@@ -37,7 +37,7 @@ DeviceCache::GivenBack DeviceCache::give_back(Choose&& choose) noexcept {
     }
     books_.restore(retired, segment.idle_since_ns);
     given.status = released;
-    if (released.error().code == ErrorCode::Busy) {
+    if (!is_sticky(released.error())) {
       break;
     }
     // Not again: a driver that refuses memory it gave us is in no state to be asked for more.

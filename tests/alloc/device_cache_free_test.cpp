@@ -151,6 +151,33 @@ TEST(Capture, AFailureInItIsTheDriversOwnWithoutARetry) {
   rig.device.end_capture();
 }
 
+TEST(Capture, OneThatBeginsDuringAMissEndsItsRetries) {
+  CacheRig rig{Policy::cuda_default(), 16_MiB};
+  rig.freed(rig.allocated(10_MiB));
+  rig.device.before_allocate = [&] {
+    rig.device.before_allocate = nullptr;
+    rig.device.begin_capture();
+  };
+
+  const Result<DevicePtr> refused = rig.cache().allocate(kContext, 12_MiB);
+
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().native, kFakeOutOfMemory);
+  EXPECT_EQ(rig.reserved(), 10_MiB);
+  rig.device.end_capture();
+}
+
+TEST(StrictFree, AtExitGetsTheDriversAnswerAndChangesNothingElse) {
+  CacheRig rig;
+  const DevicePtr block = rig.allocated(4_KiB);
+  rig.device.break_device({ErrorCode::NotInitialized, 4});
+
+  EXPECT_EQ(rig.cache().release(block).error().native, 4);
+
+  EXPECT_EQ(rig[BasisWord::mode], static_cast<std::uint64_t>(DeviceMode::Cache));
+  EXPECT_EQ(rig.pending(), 4_KiB);
+}
+
 TEST(Capture, OneThatBeginsDuringTheCallIsAsGood) {
   CacheRig rig;
   const DevicePtr block = rig.allocated(4_KiB);

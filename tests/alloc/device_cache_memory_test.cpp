@@ -317,15 +317,30 @@ TEST(EmptyCache, ADriverThatRefusesIsNotAskedAgain) {
   CacheRig rig;
   rig.freed(rig.allocated(30_MiB));
   rig.freed(rig.allocated(20_MiB));
-  rig.device.fail_releases(5, {ErrorCode::NotInitialized, 4});
+  rig.device.fail_releases(2);
 
   const Result<Bytes> given = rig.cache().empty_cache();
 
   ASSERT_FALSE(given.ok());
-  EXPECT_EQ(given.error().code, ErrorCode::NotInitialized);
+  EXPECT_EQ(given.error().native, kFakeSticky);
   EXPECT_EQ(rig.reserved(), 50_MiB) << "what did not go back is still booked";
   EXPECT_EQ(rig[BasisWord::device_frees], 0U);
   rig.device.fail_releases(0);
+  EXPECT_TRUE(rig.cache().empty_cache().ok());
+  EXPECT_EQ(rig.device.calls().releases, 0U);
+}
+
+TEST(EmptyCache, ADriverThatHasGoneIsNoSickDevice) {
+  CacheRig rig;
+  rig.freed(rig.allocated(30_MiB));
+  rig.freed(rig.allocated(20_MiB));
+  rig.device.fail_releases(1, {ErrorCode::NotInitialized, 4});
+
+  EXPECT_EQ(rig.cache().empty_cache().error().code, ErrorCode::NotInitialized);
+
+  EXPECT_EQ(rig.reserved(), 50_MiB);
+  EXPECT_EQ(rig[BasisWord::mode], static_cast<std::uint64_t>(DeviceMode::Cache));
+  EXPECT_EQ(rig.cache().empty_cache().value(), 50_MiB);
 }
 
 TEST(GrowthGate, GivesIdleSegmentsBackBeforeReservingFarMoreThanWasEverUsed) {

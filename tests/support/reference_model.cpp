@@ -333,11 +333,13 @@ Result<ModelAddress> ReferenceModel::allocate(ContextId context, std::uint64_t r
   if (!may_cache || (heap != nullptr && heap->poisoned)) {
     Result<ModelAddress> native = pass_through(context, request);
     bool counted = false;
-    while (is_out_of_memory(native) && !device.capturing && !idle_.empty()) {
+    bool again = is_out_of_memory(native) && !device.capturing && !idle_.empty();
+    while (again) {
       words_[BasisWord::alloc_retries] += counted ? 0 : 1;
       counted = true;
-      flush();
+      const Status flushed = flush().second;
       native = pass_through(context, request);
+      again = is_out_of_memory(native) && flushed.ok() && !idle_.empty();
     }
     return is_out_of_memory(native) ? fail(context, request, native.error()) : native;
   }
@@ -376,8 +378,8 @@ Result<ModelAddress> ReferenceModel::allocate(ContextId context, std::uint64_t r
     }
   }
   ++words_[BasisWord::alloc_retries];
-  do {
-    flush();
+  for (bool again = true; again;) {
+    const Status flushed = flush().second;
     if (const auto hit = search(context, request)) {
       return *hit;
     }
@@ -388,7 +390,8 @@ Result<ModelAddress> ReferenceModel::allocate(ContextId context, std::uint64_t r
     if (!is_out_of_memory(fresh)) {
       return fresh;
     }
-  } while (!idle_.empty());
+    again = flushed.ok() && !idle_.empty();
+  }
   return fail(context, request, fresh.error());
 }
 
