@@ -13,10 +13,13 @@ namespace tidemark::alloc {
 class TIDEMARK_CAPABILITY("mutex") DeviceLock {
  public:
   void lock() noexcept TIDEMARK_ACQUIRE() {
-    std::uint32_t expected = kFree;
-    if (!state_.compare_exchange_strong(expected, kHeld, std::memory_order_acquire, std::memory_order_relaxed)) {
+    if (!try_lock()) {
       lock_contended();
     }
+  }
+  [[nodiscard]] bool try_lock() noexcept TIDEMARK_TRY_ACQUIRE(true) {
+    std::uint32_t expected = kFree;
+    return state_.compare_exchange_strong(expected, kHeld, std::memory_order_acquire, std::memory_order_relaxed);
   }
   void unlock() noexcept TIDEMARK_RELEASE() {
     if (state_.exchange(kFree, std::memory_order_release) == kHeldWithWaiters) {

@@ -13,4 +13,5 @@
 #define TIDEMARK_REQUIRES(lock) TIDEMARK_THREAD_ATTRIBUTE(requires_capability(lock))
 #define TIDEMARK_EXCLUDES(lock) TIDEMARK_THREAD_ATTRIBUTE(locks_excluded(lock))
 #define TIDEMARK_ACQUIRE(...) TIDEMARK_THREAD_ATTRIBUTE(acquire_capability(__VA_ARGS__))
+#define TIDEMARK_TRY_ACQUIRE(...) TIDEMARK_THREAD_ATTRIBUTE(try_acquire_capability(__VA_ARGS__))
 #define TIDEMARK_RELEASE(...) TIDEMARK_THREAD_ATTRIBUTE(release_capability(__VA_ARGS__))

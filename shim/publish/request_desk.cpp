@@ -146,10 +146,10 @@ bool RequestDesk::is_finished(const Deferred& deferred) const noexcept {
 }
 
 void RequestDesk::settle_deferred(control::ControlHost& host) noexcept {
-  const std::unique_lock lock{deferred_mutex_, std::try_to_lock};
-  if (!lock.owns_lock()) {
+  if (!deferred_mutex_.try_lock()) {
     return;
   }
+  const std::lock_guard lock{deferred_mutex_, std::adopt_lock};
   for (Deferred& deferred : deferred_) {
     if (deferred.is_used && is_finished(deferred)) {
       deferred.is_used = false;

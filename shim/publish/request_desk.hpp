@@ -12,6 +12,7 @@
 
 #include "shared/control/host.hpp"
 #include "shim/alloc/device_cache.hpp"
+#include "shim/alloc/device_lock.hpp"
 #include "shim/publish/device_sink.hpp"
 
 namespace tidemark::publish {
@@ -55,7 +56,7 @@ class RequestDesk final : public control::RequestHandler {
 
   std::array<ServedDevice, kMostDevices> devices_{};
   std::atomic<std::size_t> count_{0};
-  std::mutex deferred_mutex_;  // guards deferred_
+  alloc::DeviceLock deferred_mutex_;  // guards deferred_; see Runtime::mutex_
   std::array<Deferred, segment::kAckSlots> deferred_{};
   std::atomic<std::size_t> deferred_count_{0};
 };

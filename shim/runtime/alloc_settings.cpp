@@ -41,12 +41,26 @@ std::optional<std::uint64_t> parse_count(std::string_view text) noexcept {
                                                                                      : std::nullopt;
 }
 
-// 0..1, decimal point, no locale.
+// 0..1, decimal point, no exponent. By hand: std::from_chars for a double brings libm and a constructor of libstdc++'s
+// into every process (tests/gates).
 std::optional<double> parse_share(std::string_view text) noexcept {
   double value = 0;
-  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), value);
-  const bool good = failure == std::errc{} && end == text.data() + text.size() && value >= 0 && value <= 1;
-  return good ? std::optional{value} : std::nullopt;
+  double scale = 1;
+  bool is_after_point = false;
+  bool has_digit = false;
+  for (const char c : text) {
+    if (c == '.' && !is_after_point) {
+      is_after_point = true;
+    } else if (c >= '0' && c <= '9') {
+      value = value * 10 + (c - '0');
+      scale *= is_after_point ? 10 : 1;
+      has_digit = true;
+    } else {
+      return std::nullopt;
+    }
+  }
+  const double share = value / scale;
+  return has_digit && share >= 0 && share <= 1 ? std::optional{share} : std::nullopt;
 }
 
 std::optional<Bytes> parse_mib(std::string_view text) noexcept {

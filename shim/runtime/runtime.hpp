@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <mutex>
 
+#include "shim/alloc/device_lock.hpp"
 #include "shim/alloc/segment_map.hpp"
 #include "shim/backend/device_identity.hpp"
 #include "shim/publish/publisher.hpp"
@@ -114,7 +115,9 @@ class Runtime {
   Options options_;
   alloc::SegmentMap segments_;
   publish::Publisher publisher_;
-  std::mutex mutex_;  // held while a device is made or shown, never on a hit
+  // Held while a device is made or shown, never on a hit. No std::mutex: it can throw, and what it throws brings a
+  // constructor of libstdc++'s into every process (tests/gates).
+  alloc::DeviceLock mutex_;
   std::atomic<std::size_t> count_{0};
   std::array<Place, kMostDevices> places_;
 };
