@@ -53,6 +53,7 @@ class AWrongInclude(unittest.TestCase):
     def test_is_found_where_the_table_has_no_such_arrow(self):
         self.assert_found('shim/alloc/cache.cpp', '"shared/segment/reader.hpp"', 'may not know shared/segment')
         self.assert_found('shared/base/words.cpp', '"shim/alloc/upstream.hpp"', 'may not know shim/alloc')
+        self.assert_found('shim/entry/entry.cpp', '"shim/backend/cuda.hpp"', 'may not know shim/backend')
         self.assert_found('viewer/main.cpp', '"shim/alloc/upstream.hpp"', 'may not know shim/alloc')
         self.assert_found('shim/publish/publisher.cpp', '"shim/backend/cuda.hpp"', 'may not know shim/backend')
         self.assert_found('shim/runtime/runtime.cpp', '"shim/entry/entry.hpp"', 'may not know shim/entry')
@@ -96,7 +97,7 @@ class AFile(unittest.TestCase):
         self.assertEqual(['a header without #pragma once'], self.findings('viewer/table.hpp', '// A table.\n'))
 
     def test_says_at_its_top_what_it_is(self):
-        self.assertEqual(['opens without a word on what it is'], self.findings('viewer/table.cpp', '#include <vector>\n'))
+        self.assertEqual(['opens without a word on what it is'], self.findings('viewer/table.hpp', '#pragma once\n'))
 
     def test_has_one_idea(self):
         found = self.findings('viewer/table.cpp', '// A table.\n' + '\n' * rules.MOST_LINES)
