@@ -85,11 +85,14 @@ read -r peak now <<<"$(stat_of train allocated_bytes.all.peak allocated_bytes.al
 echo "mtia_train: allocated now $now MiB, peak $peak MiB"
 show "$tidemark" reset-peak train
 read -r peak now <<<"$(stat_of train allocated_bytes.all.peak allocated_bytes.all.current)"
-echo "mtia_train: allocated now $now MiB, peak $peak MiB: it fell to what is allocated, and grows again from there"
+echo "mtia_train: allocated now $now MiB, peak $peak MiB: it fell to what is allocated, and grows from there"
 sleep 2
 "$tidemark" ps
 
-title "Both still run, unharmed; the demo ends them now. Your own program, in this directory:"
+running=0
+for pid in "${pids[@]}"; do ! kill -0 "$pid" 2>/dev/null || running=$((running + 1)); done
+[ $running -eq ${#pids[@]} ] || { cat "$TIDEMARK_DIR"/*.out >&2; die "a program ended before its time (its output is above)"; }
+title "Still running: $running of ${#pids[@]} programs; the demo ends them now. Your own program, in this directory:"
 cat <<LINES
   build/release/bin/tidemark run -- ./your-program        # or, without the launcher:
   LD_PRELOAD=$project/build/release/lib/libtidemark.so ./your-program
