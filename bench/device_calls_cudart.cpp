@@ -1,3 +1,4 @@
+// The calls of a program on the CUDA runtime.
 #include <cuda_runtime_api.h>
 
 #include "bench/device_calls.hpp"

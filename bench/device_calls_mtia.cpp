@@ -1,3 +1,4 @@
+// The calls of a program on the MTIA driver.
 #include <mtia.h>
 
 #include "bench/device_calls.hpp"

@@ -1,3 +1,4 @@
+// The removal of what dead processes left: by proof of their lock, never by pid.
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>

@@ -1,3 +1,4 @@
+// What must hold in every consistent snapshot.
 #include <array>
 #include <cstddef>
 

@@ -1,3 +1,4 @@
+// The clock that the allocator is given.
 #include "shim/alloc/clock.hpp"
 
 #include <ctime>

@@ -1,3 +1,4 @@
+// The lock of a device: a short spin, then a futex.
 #include "shim/alloc/device_lock.hpp"
 
 #include <cerrno>

@@ -1,3 +1,4 @@
+// What a process is called: its executable's name, for interpreters with the script.
 #include "shared/segment/command_name.hpp"
 
 #include <gtest/gtest.h>

@@ -1,6 +1,9 @@
 // A host with a control file, and a handler that says what it was asked.
 #pragma once
 
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
 #include <algorithm>
 #include <atomic>
 #include <mutex>
@@ -101,5 +104,21 @@ class Service {
   std::atomic<bool> is_over_{false};
   std::thread thread_;
 };
+
+// What the host finds in a slot, written as a viewer would.
+inline void write_record(const ControlWorld& world, std::uint32_t slot, const control::RequestRecord& record) {
+  const segment::FileHandle file{::open(world.control_path().c_str(), O_WRONLY | O_CLOEXEC)};
+  const auto offset = static_cast<off_t>(offsetof(control::ControlImage, slots) + slot * sizeof record);
+  ASSERT_EQ(::pwrite(file.get(), &record, sizeof record, offset), static_cast<ssize_t>(sizeof record));
+}
+
+inline control::RequestRecord record_of(std::uint64_t ticket,
+                                        control::Operation operation = control::Operation::ResetPeak) {
+  control::RequestRecord record;
+  record.ticket = ticket;
+  record.operation = static_cast<std::uint32_t>(operation);
+  record.checksum = control::checksum_of(record);
+  return record;
+}
 
 }  // namespace tidemark::test

@@ -1,3 +1,4 @@
+// The one list of counters against the keys of PyTorch.
 #include "shared/segment/counter_list.hpp"
 
 #include <gtest/gtest.h>

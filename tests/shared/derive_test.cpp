@@ -1,3 +1,4 @@
+// Published numbers derived from the basis.
 #include "shared/segment/derive.hpp"
 
 #include <gtest/gtest.h>

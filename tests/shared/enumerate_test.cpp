@@ -1,3 +1,4 @@
+// Finding segments in directories, and removing dead ones.
 #include "shared/segment/enumerate.hpp"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// Names of segments and control files.
 #include "shared/segment/names.hpp"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// Texts of bounded length, and cleaning what others wrote.
 #include "shared/segment/text.hpp"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// The support that runs programs and talks with them.
 #include "tests/support/run_program.hpp"
 
 #include <gtest/gtest.h>

@@ -1,0 +1,142 @@
+// What may happen to a control file: cut, garbled, replaced, opened to others, removed. It costs requests, never the
+// host.
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstring>
+#include <random>
+#include <thread>
+
+#include "tests/shared/control_world.hpp"
+
+namespace tidemark::control {
+namespace {
+
+using namespace std::chrono_literals;
+using segment::AckStatus;
+using segment::ControlPolicy;
+using segment::SegmentReader;
+using test::ControlWorld;
+using test::record_of;
+using test::Service;
+using test::write_record;
+
+TEST(ControlFile, ThatIsTruncatedCostsRequestsOnly) {
+  ControlWorld world;
+  const SegmentReader reader = world.reader();
+  ControlClient client = ControlClient::open(reader).value();
+  const auto whole = test::read_file(world.control_path());
+  for (const off_t size : {off_t{4095}, off_t{4000}, off_t{64}, off_t{3}, off_t{0}}) {
+    ASSERT_EQ(::truncate(world.control_path().c_str(), size), 0);
+    world.host.poll();
+    world.host.wait(1ns);
+  }
+  EXPECT_TRUE(world.host.is_open());
+  EXPECT_TRUE(world.handler.requests().empty());
+
+  test::write_file(world.control_path(), whole);
+  ASSERT_TRUE(client.post({.operation = Operation::Ping}, 0ns).ok());
+  world.host.poll();
+  EXPECT_EQ(client.wait(0ns).kind, OutcomeKind::Done);
+}
+
+TEST(ControlFile, FullOfGarbageHoldsNoRequest) {
+  ControlWorld world;
+  std::mt19937_64 random{42};
+  for (int round = 0; round < 50; ++round) {
+    std::vector<std::byte> garbage(kControlBytes);
+    for (std::byte& byte : garbage) {
+      byte = static_cast<std::byte>(random());
+    }
+    test::write_file(world.control_path(), garbage);
+    ASSERT_EQ(world.host.poll(), 0u);
+  }
+  const SegmentReader reader = world.reader();
+
+  EXPECT_TRUE(world.handler.requests().empty());
+  EXPECT_EQ(ControlClient::open(reader).error().code, ErrorCode::BadFormat);
+}
+
+TEST(ControlFile, ThatWasReplacedIsClosedForGood) {
+  ControlWorld world;
+  const SegmentReader reader = world.reader();
+  const std::string copy = world.directory / "copy";
+  test::write_file(copy, test::read_file(world.control_path()));
+  ASSERT_EQ(::chmod(copy.c_str(), 0600), 0);
+  ASSERT_EQ(::rename(copy.c_str(), world.control_path().c_str()), 0);
+  write_record(world, 0, record_of(1));
+
+  EXPECT_EQ(world.host.poll(), 0u);
+
+  EXPECT_FALSE(world.host.is_open());
+  EXPECT_EQ(reader.globals().control_policy, ControlPolicy::Off);
+  world.host.wait(1ns);  // still returns
+}
+
+TEST(ControlFile, ThatOthersMayWriteIsClosedForGood) {
+  ControlWorld world;
+  write_record(world, 0, record_of(1));
+  ASSERT_EQ(::chmod(world.control_path().c_str(), 0666), 0);
+
+  EXPECT_EQ(world.host.poll(), 0u);
+  ASSERT_EQ(::chmod(world.control_path().c_str(), 0600), 0);
+  EXPECT_EQ(world.host.poll(), 0u);
+
+  EXPECT_FALSE(world.host.is_open());
+  EXPECT_TRUE(world.handler.requests().empty());
+}
+
+TEST(ControlFile, ThatWasRemovedIsClosedForGood) {
+  ControlWorld world;
+  const SegmentReader reader = world.reader();
+  ASSERT_EQ(::unlink(world.control_path().c_str()), 0);
+
+  EXPECT_EQ(world.host.poll(), 0u);
+
+  EXPECT_FALSE(world.host.is_open());
+  EXPECT_EQ(ControlClient::open(reader).error().code, ErrorCode::NotFound);
+}
+
+TEST(ControlFile, IsTheOwnersAlone) {
+  const ControlWorld world;
+  struct stat info {};
+  ASSERT_EQ(::stat(world.control_path().c_str(), &info), 0);
+
+  EXPECT_EQ(info.st_mode & 07777, 0600u);
+  EXPECT_EQ(info.st_size, static_cast<off_t>(kControlBytes));
+}
+
+TEST(ControlFile, ThatIsMissingFromTheStartIsSaid) {
+  const test::TemporaryDirectory directory;
+  auto writer = segment::SegmentWriter::create(test::options_in(directory)).value();
+  test::RecordingHandler handler;
+  ControlHost host{writer, handler, ControlPolicy::Full};
+  const SegmentReader reader = SegmentReader::open(writer.path()).value();
+
+  EXPECT_FALSE(host.is_open());
+  EXPECT_EQ(host.poll(), 0u);
+  host.wait(1ns);
+  EXPECT_EQ(reader.globals().control_policy, ControlPolicy::Off);
+  EXPECT_EQ(ControlClient::open(reader).error().code, ErrorCode::NotFound);
+}
+
+TEST(ControlFile, WithoutANameWorksToo) {
+  ControlWorld world{ControlPolicy::Full, segment::Backing::Memfd};
+  const auto found = segment::list_memfd_segments();
+  const auto ours = std::ranges::find(found.segments, world.writer.nonce(), [](const segment::FoundSegment& segment) {
+    return segment.reader.identity().nonce;
+  });
+  ASSERT_NE(ours, found.segments.end());
+  ControlClient client = ControlClient::open(ours->reader).value();
+
+  ASSERT_TRUE(client.post({.operation = Operation::ResetPeak}, 0ns).ok());
+  EXPECT_EQ(world.host.poll(), 1u);
+
+  EXPECT_EQ(client.wait(0ns).kind, OutcomeKind::Done);
+}
+
+}  // namespace
+}  // namespace tidemark::control
