@@ -60,8 +60,8 @@ BlockIndex DeviceBooks::add_segment(Heap& heap, const Request& request, DevicePt
   if (index == 0) {
     return 0;
   }
-  const BlockIndex block = segments_[index].first_block;
-  carve(heap, block, request);
+  list_free(heap, segments_[index], segments_[index].first_block);
+  const BlockIndex block = carve(heap, segments_[index].first_block, request);
   if (heap.detached) {
     live_.take(blocks_, blocks_[block].address);
   }

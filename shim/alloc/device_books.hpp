@@ -103,8 +103,11 @@ class DeviceBooks {
   [[nodiscard]] SegmentIndex new_segment(Heap& heap, Pool pool, DevicePtr base, std::uint64_t size,
                                          bool passed_through) noexcept;
   void hand_out(BlockIndex index, const Request& request) noexcept;
-  void carve(Heap& heap, BlockIndex index, const Request& request) noexcept;
+  BlockIndex carve(Heap& heap, BlockIndex index, const Request& request) noexcept;
   void absorb_after(BlockIndex index) noexcept;
+  void unlink_after(BlockIndex index) noexcept;
+  void unlink_before(BlockIndex index) noexcept;
+  void grow_free(Heap& heap, const Segment& segment, BlockIndex index, std::uint64_t by) noexcept;
   void list_free(Heap& heap, const Segment& segment, BlockIndex index) noexcept;
   void unlist_free(Heap& heap, const Segment& segment, BlockIndex index) noexcept;
   [[nodiscard]] bool is_vacant(const Segment& segment) const noexcept;

@@ -40,50 +40,42 @@ inline void DeviceBooks::leave_idle(SegmentIndex index) noexcept {
 }
 
 inline BlockIndex DeviceBooks::take(Heap& heap, const Request& request) noexcept {
-  FreeIndex& free = heap.free_in(request.pool);
-  const BlockIndex index = free.find(blocks_, request.block, request.most);
-  if (index == 0 || !reserve()) {
-    return 0;
-  }
-  free.remove(blocks_, index);
-  carve(heap, index, request);
-  return index;
+  const BlockIndex index = heap.free_in(request.pool).find(blocks_, request.block, request.most);
+  return index == 0 || !reserve() ? 0 : carve(heap, index, request);
 }
 
-// Requires: reserve(), and the block is free and in no list.
-inline void DeviceBooks::carve(Heap& heap, BlockIndex index, const Request& request) noexcept {
-  Block& block = blocks_[index];
-  const bool was_split = block.before != 0 || block.after != 0;
-  if (sizes_.splits(block.size, request)) {
-    const BlockIndex rest_index = blocks_.take();
-    Block& rest = blocks_[rest_index];
-    rest = {.address = block.address + request.block,
-            .size = block.size - request.block,
-            .requested = 0,
-            .order = block.order,
-            .segment = block.segment,
-            .before = index,
-            .after = block.after,
-            .list_before = 0,
-            .list_after = 0,
-            .birth_beat = 0,
-            .state = BlockState::Free,
-            .in_fence = false};
-    if (rest.after != 0) {
-      blocks_[rest.after].before = rest_index;
-    }
-    block.after = rest_index;
-    block.size = request.block;
-    list_free(heap, segments_[block.segment], rest_index);
+// Requires: reserve(), and the block is free and in its index. The front is handed out; the rest stays what it was.
+inline BlockIndex DeviceBooks::carve(Heap& heap, BlockIndex index, const Request& request) noexcept {
+  FreeIndex& free = heap.free_in(request.pool);
+  Block& found = blocks_[index];
+  const bool was_split = found.before != 0 || found.after != 0;
+  if (!sizes_.splits(found.size, request)) {
+    free.remove(blocks_, index);
     if (was_split) {
-      stats_.change_split(request.pool, 0, -static_cast<std::int64_t>(block.size));
-    } else {
-      stats_.change_split(request.pool, 1, static_cast<std::int64_t>(rest.size));
+      stats_.change_split(request.pool, -1, -static_cast<std::int64_t>(found.size));
     }
-  } else if (was_split) {
-    stats_.change_split(request.pool, -1, -static_cast<std::int64_t>(block.size));
+    hand_out(index, request);
+    return index;
   }
-  hand_out(index, request);
+  const BlockIndex front_index = blocks_.take();
+  Block& front = blocks_[front_index];
+  front.address = found.address;
+  front.size = request.block;
+  front.segment = found.segment;
+  front.before = found.before;
+  front.after = index;
+  front.in_fence = false;
+  (found.before == 0 ? segments_[found.segment].first_block : blocks_[found.before].after) = front_index;
+  found.address += request.block;
+  found.before = front_index;
+  free.resize(blocks_, index, found.size - request.block);
+  if (was_split) {
+    stats_.change_split(request.pool, 0, -static_cast<std::int64_t>(request.block));
+  } else {
+    stats_.change_split(request.pool, 1, static_cast<std::int64_t>(found.size));
+  }
+  hand_out(front_index, request);
+  return front_index;
 }
 
 inline void DeviceBooks::hand_out(BlockIndex index, const Request& request) noexcept {
@@ -121,50 +113,69 @@ inline void DeviceBooks::begin_free(BlockIndex index) noexcept {
 }
 
 inline void DeviceBooks::finish_free(BlockIndex index, LazyTime& now) noexcept {
-  Block* block = &blocks_[index];
-  Segment& segment = segments_[block->segment];
+  Block& block = blocks_[index];
+  const SegmentIndex segment_index = block.segment;
+  const Segment& segment = segments_[segment_index];
   Heap& heap = heaps_[segment.heap];
-  stats_.finish_free(segment.pool, block->size, block->requested);
-  std::int64_t split_blocks = 0;
-  std::int64_t split_bytes = 0;
-  const auto absorb = [&](BlockIndex neighbour) {
-    split_blocks -= 1;
-    split_bytes -= static_cast<std::int64_t>(blocks_[neighbour].size);
-    unlist_free(heap, segment, neighbour);
-  };
-  block->requested = 0;
-  block->state = BlockState::Free;
-  if (block->after != 0 && blocks_[block->after].state == BlockState::Free) {
-    absorb(block->after);
-    absorb_after(index);
-  }
-  if (block->before != 0 && blocks_[block->before].state == BlockState::Free) {
-    const BlockIndex before = block->before;
-    absorb(before);
-    absorb_after(before);
-    index = before;
-    block = &blocks_[index];
-  }
-  block->order = heap.requests[static_cast<unsigned>(segment.pool)];
-  list_free(heap, segment, index);
-  if (block->before != 0 || block->after != 0) {
-    split_blocks += 1;
-    split_bytes += static_cast<std::int64_t>(block->size);
+  stats_.finish_free(segment.pool, block.size, block.requested);
+  block.state = BlockState::Free;
+  const BlockIndex before = block.before;
+  const BlockIndex after = block.after;
+  const bool joins_before = before != 0 && blocks_[before].state == BlockState::Free;
+  const bool joins_after = after != 0 && blocks_[after].state == BlockState::Free;
+  // PyTorch's net change: a neighbour that is merged in no longer counts, the result does if its segment is still
+  // split.
+  const auto merged = static_cast<std::int64_t>(joins_before) + static_cast<std::int64_t>(joins_after);
+  const std::int64_t neighbours = static_cast<std::int64_t>(joins_before ? blocks_[before].size : 0) +
+                                  static_cast<std::int64_t>(joins_after ? blocks_[after].size : 0);
+  BlockIndex result = index;
+  if (joins_before) {
+    result = before;
+    if (joins_after) {
+      unlist_free(heap, segment, after);
+      absorb_after(index);
+    }
+    grow_free(heap, segment, before, block.size);
+    unlink_after(before);
+  } else if (joins_after) {
+    result = after;
+    blocks_[after].address = block.address;
+    grow_free(heap, segment, after, block.size);
+    unlink_before(after);
   } else {
-    enter_idle(block->segment, now.ns());
+    list_free(heap, segment, index);
   }
-  stats_.change_split(segment.pool, split_blocks, split_bytes);
+  Block& free = blocks_[result];
+  free.order = heap.requests[static_cast<unsigned>(segment.pool)];
+  if (free.before != 0 || free.after != 0) {
+    stats_.change_split(segment.pool, 1 - merged, static_cast<std::int64_t>(free.size) - neighbours);
+  } else {
+    stats_.change_split(segment.pool, -merged, -neighbours);
+    enter_idle(segment_index, now.ns());
+  }
 }
 
 // The block grows over its right neighbour, whose record is given back.
 inline void DeviceBooks::absorb_after(BlockIndex index) noexcept {
+  blocks_[index].size += blocks_[blocks_[index].after].size;
+  unlink_after(index);
+}
+
+inline void DeviceBooks::unlink_after(BlockIndex index) noexcept {
   Block& block = blocks_[index];
   const BlockIndex gone = block.after;
-  block.size += blocks_[gone].size;
   block.after = blocks_[gone].after;
   if (block.after != 0) {
     blocks_[block.after].before = index;
   }
+  blocks_.give(gone);
+}
+
+inline void DeviceBooks::unlink_before(BlockIndex index) noexcept {
+  Block& block = blocks_[index];
+  const BlockIndex gone = block.before;
+  block.before = blocks_[gone].before;
+  (block.before == 0 ? segments_[block.segment].first_block : blocks_[block.before].after) = index;
   blocks_.give(gone);
 }
 
@@ -175,6 +186,15 @@ inline void DeviceBooks::list_free(Heap& heap, const Segment& segment, BlockInde
     return;
   }
   heap.free_in(segment.pool).insert(blocks_, index);
+}
+
+inline void DeviceBooks::grow_free(Heap& heap, const Segment& segment, BlockIndex index, std::uint64_t by) noexcept {
+  if (segment.pinned) {
+    blocks_[index].size += by;
+    set_pinned_bytes(pinned_bytes_ += by);
+    return;
+  }
+  heap.free_in(segment.pool).resize(blocks_, index, blocks_[index].size + by);
 }
 
 inline void DeviceBooks::unlist_free(Heap& heap, const Segment& segment, BlockIndex index) noexcept {

@@ -191,7 +191,9 @@ class DeviceCache {
   [[nodiscard]] bool collect_garbage(ContextId context) noexcept TIDEMARK_EXCLUDES(lock_);
   [[nodiscard]] bool give_back_oversize(ContextId context, const Request& request) noexcept TIDEMARK_EXCLUDES(lock_);
   // Without a known time nothing is too old.
-  [[nodiscard]] bool needs_tidying(LazyTime& now) noexcept TIDEMARK_REQUIRES(lock_);
+  [[nodiscard]] bool needs_tidying(LazyTime& now) noexcept TIDEMARK_REQUIRES(lock_) {
+    return (attention_ & kParked) != 0 || (books_.oldest_idle() != 0 && next_to_tidy(now) != 0);
+  }
   [[nodiscard]] SegmentIndex next_to_tidy(LazyTime& now) noexcept TIDEMARK_REQUIRES(lock_);
   void tidy_up() noexcept TIDEMARK_EXCLUDES(lock_);
 

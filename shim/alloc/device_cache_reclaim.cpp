@@ -228,10 +228,6 @@ bool DeviceCache::give_back_oversize(ContextId context, const Request& request) 
   return given.bytes >= wanted;
 }
 
-bool DeviceCache::needs_tidying(LazyTime& now) noexcept {
-  return (attention_ & kParked) != 0 || next_to_tidy(now) != 0;
-}
-
 SegmentIndex DeviceCache::next_to_tidy(LazyTime& now) noexcept {
   if (books_.has_doomed_idle()) {
     return books_.doomed_idle();

@@ -28,7 +28,7 @@ void DeviceStats::take_back(Pool pool, std::uint64_t size, std::uint64_t request
   words[kLiveBytes] += size;
   words[kRequestedBytes] += requested;
   touch_blocks(pool);
-  raise_block_peaks(pool);
+  raise_each_block_peak(pool);
 }
 
 void DeviceStats::hand_out_oversize() noexcept {

@@ -26,32 +26,13 @@ class DeviceStats {
   // Blocks
 
   void hand_out(Pool pool, std::uint64_t size, std::uint64_t requested) noexcept {
-    std::uint64_t* const words = words_of(pool);
-    words[kLiveBlocks] += 1;
-    words[kLiveBytes] += size;
-    words[kRequestedBytes] += requested;
-    words[kAllocationsTotal] += 1;
-    words[kAllocatedBytesTotal] += size;
-    words[kRequestedBytesTotal] += requested;
-    touch_blocks(pool);
-    raise_block_peaks(pool);
+    pool == Pool::Small ? hand_out_of<Pool::Small>(size, requested) : hand_out_of<Pool::Large>(size, requested);
   }
-
   void begin_free(Pool pool, std::uint64_t size) noexcept {
-    std::uint64_t* const words = words_of(pool);
-    words[kLiveBlocks] -= 1;
-    words[kLiveBytes] -= size;
-    words[kPendingBlocks] += 1;
-    words[kPendingBytes] += size;
-    touch_blocks(pool);
+    pool == Pool::Small ? begin_free_in<Pool::Small>(size) : begin_free_in<Pool::Large>(size);
   }
-
   void finish_free(Pool pool, std::uint64_t size, std::uint64_t requested) noexcept {
-    std::uint64_t* const words = words_of(pool);
-    words[kPendingBlocks] -= 1;
-    words[kPendingBytes] -= size;
-    words[kRequestedBytes] -= requested;
-    touch_blocks(pool);
+    pool == Pool::Small ? finish_free_in<Pool::Small>(size, requested) : finish_free_in<Pool::Large>(size, requested);
   }
 
   // A free that the driver refused: live again, as if it had never been asked.
@@ -62,7 +43,11 @@ class DeviceStats {
   void take_back_oversize() noexcept;
 
   // Free blocks in split segments: the net change of one event.
-  void change_split(Pool pool, std::int64_t blocks, std::int64_t bytes) noexcept;
+  void change_split(Pool pool, std::int64_t blocks, std::int64_t bytes) noexcept {
+    if ((blocks | bytes) != 0) {
+      pool == Pool::Small ? change_split_in<Pool::Small>(blocks, bytes) : change_split_in<Pool::Large>(blocks, bytes);
+    }
+  }
 
   // Segments
 
@@ -169,7 +154,17 @@ class DeviceStats {
       changed_ |= BasisLines{1} << (peak / kWordsPerLine);
     }
   }
-  void raise_block_peaks(Pool pool) noexcept;
+  // One pool each, so that every word has a fixed place: these run on each hit.
+  template <Pool kPool>
+  void hand_out_of(std::uint64_t size, std::uint64_t requested) noexcept;
+  template <Pool kPool>
+  void begin_free_in(std::uint64_t size) noexcept;
+  template <Pool kPool>
+  void finish_free_in(std::uint64_t size, std::uint64_t requested) noexcept;
+  template <Pool kPool>
+  void change_split_in(std::int64_t blocks, std::int64_t bytes) noexcept;
+  template <Pool kPool>
+  void raise_block_peaks() noexcept;
   void raise_each_block_peak(Pool pool) noexcept;
   void raise_segment_peaks(Pool pool) noexcept;
   void raise_held() noexcept;
@@ -191,47 +186,77 @@ class DeviceStats {
   std::array<Peaks, kSlots> slots_{};
 };
 
-// Active is allocated and pending, so where it is no higher than the peak of allocated, both are below their peaks: one
-// look instead of two, in the case of nearly every hit.
-inline void DeviceStats::raise_block_peaks(Pool pool) noexcept {
-  constexpr std::size_t kAll = index_of(BasisWord::peak_all_allocation);
-  const std::size_t own = peaks_of(pool);
-  const std::uint64_t* const words = words_of(pool);
-  const std::uint64_t* const other = words_of(other_than(pool));
-  const std::uint64_t active = words[kLiveBlocks] + words[kPendingBlocks];
-  const std::uint64_t active_bytes = words[kLiveBytes] + words[kPendingBytes];
-  const std::uint64_t all_active_bytes = active_bytes + other[kLiveBytes] + other[kPendingBytes];
-  const std::uint64_t* const peaks = basis_.words.data();
-  const bool is_below = active <= peaks[own + kAllocation] && active_bytes <= peaks[own + kAllocatedBytes] &&
-                        words[kRequestedBytes] <= peaks[own + kRequested] &&
-                        active + other[kLiveBlocks] + other[kPendingBlocks] <= peaks[kAll + kAllocation] &&
-                        words[kRequestedBytes] + other[kRequestedBytes] <= peaks[kAll + kRequested] &&
-                        all_active_bytes <= watermark_.allocated;
-  if (!is_below) [[unlikely]] {
-    raise_each_block_peak(pool);
-  }
+template <Pool kPool>
+void DeviceStats::hand_out_of(std::uint64_t size, std::uint64_t requested) noexcept {
+  std::uint64_t* const words = words_of(kPool);
+  words[kLiveBlocks] += 1;
+  words[kLiveBytes] += size;
+  words[kRequestedBytes] += requested;
+  words[kAllocationsTotal] += 1;
+  words[kAllocatedBytesTotal] += size;
+  words[kRequestedBytesTotal] += requested;
+  touch_blocks(kPool);
+  raise_block_peaks<kPool>();
 }
 
-// The net change of free blocks in split segments by one event.
-inline void DeviceStats::change_split(Pool pool, std::int64_t blocks, std::int64_t bytes) noexcept {
-  if ((blocks | bytes) == 0) {
-    return;
-  }
-  std::uint64_t* const words = words_of(pool);
+template <Pool kPool>
+void DeviceStats::begin_free_in(std::uint64_t size) noexcept {
+  std::uint64_t* const words = words_of(kPool);
+  words[kLiveBlocks] -= 1;
+  words[kLiveBytes] -= size;
+  words[kPendingBlocks] += 1;
+  words[kPendingBytes] += size;
+  touch_blocks(kPool);
+}
+
+template <Pool kPool>
+void DeviceStats::finish_free_in(std::uint64_t size, std::uint64_t requested) noexcept {
+  std::uint64_t* const words = words_of(kPool);
+  words[kPendingBlocks] -= 1;
+  words[kPendingBytes] -= size;
+  words[kRequestedBytes] -= requested;
+  touch_blocks(kPool);
+}
+
+template <Pool kPool>
+void DeviceStats::change_split_in(std::int64_t blocks, std::int64_t bytes) noexcept {
+  std::uint64_t* const words = words_of(kPool);
   words[kSplitBlocks] += static_cast<std::uint64_t>(blocks);  // two's complement: adds what is negative, too
   words[kSplitBytes] += static_cast<std::uint64_t>(bytes);
-  if (blocks > 0 || bytes > 0) {
-    words[kSplitBlocksTotal] += blocks > 0 ? static_cast<std::uint64_t>(blocks) : 0;
-    words[kSplitBytesTotal] += bytes > 0 ? static_cast<std::uint64_t>(bytes) : 0;
-    constexpr std::size_t kAll = index_of(BasisWord::peak_all_allocation);
-    const std::size_t own = peaks_of(pool);
-    const std::uint64_t* const other = words_of(other_than(pool));
-    raise(own + kInactiveSplit, words[kSplitBlocks]);
-    raise(own + kInactiveSplitBytes, words[kSplitBytes]);
-    raise(kAll + kInactiveSplit, words[kSplitBlocks] + other[kSplitBlocks]);
-    raise(kAll + kInactiveSplitBytes, words[kSplitBytes] + other[kSplitBytes]);
+  touch_segments(kPool);
+  if (blocks <= 0 && bytes <= 0) {
+    return;
   }
-  touch_segments(pool);
+  words[kSplitBlocksTotal] += blocks > 0 ? static_cast<std::uint64_t>(blocks) : 0;
+  words[kSplitBytesTotal] += bytes > 0 ? static_cast<std::uint64_t>(bytes) : 0;
+  constexpr std::size_t kAll = index_of(BasisWord::peak_all_allocation);
+  constexpr std::size_t kOwn = peaks_of(kPool);
+  const std::uint64_t* const other = words_of(other_than(kPool));
+  raise(kOwn + kInactiveSplit, words[kSplitBlocks]);
+  raise(kOwn + kInactiveSplitBytes, words[kSplitBytes]);
+  raise(kAll + kInactiveSplit, words[kSplitBlocks] + other[kSplitBlocks]);
+  raise(kAll + kInactiveSplitBytes, words[kSplitBytes] + other[kSplitBytes]);
+}
+
+// Active is allocated and pending, so where it is no higher than the peak of allocated, both are below their peaks: one
+// look instead of two, in the case of nearly every hit.
+template <Pool kPool>
+void DeviceStats::raise_block_peaks() noexcept {
+  constexpr std::size_t kAll = index_of(BasisWord::peak_all_allocation);
+  constexpr std::size_t kOwn = peaks_of(kPool);
+  const std::uint64_t* const words = words_of(kPool);
+  const std::uint64_t* const other = words_of(other_than(kPool));
+  const std::uint64_t* const peaks = basis_.words.data();
+  const std::uint64_t active = words[kLiveBlocks] + words[kPendingBlocks];
+  const std::uint64_t active_bytes = words[kLiveBytes] + words[kPendingBytes];
+  const bool is_below = active <= peaks[kOwn + kAllocation] && active_bytes <= peaks[kOwn + kAllocatedBytes] &&
+                        words[kRequestedBytes] <= peaks[kOwn + kRequested] &&
+                        active + other[kLiveBlocks] + other[kPendingBlocks] <= peaks[kAll + kAllocation] &&
+                        words[kRequestedBytes] + other[kRequestedBytes] <= peaks[kAll + kRequested] &&
+                        active_bytes + other[kLiveBytes] + other[kPendingBytes] <= watermark_.allocated;
+  if (!is_below) [[unlikely]] {
+    raise_each_block_peak(kPool);
+  }
 }
 
 }  // namespace tidemark::alloc

@@ -16,10 +16,12 @@ namespace tidemark::alloc {
 class FreeIndex {
  public:
   void insert(BlockTable& blocks, BlockIndex index) noexcept {
-    const unsigned bin = bin_of(blocks[index].size);
+    Block& block = blocks[index];
+    const unsigned bin = bin_of(block.size);
     const BlockIndex head = heads_[bin];
-    blocks[index].list_before = 0;
-    blocks[index].list_after = head;
+    block.bin = static_cast<std::uint16_t>(bin);
+    block.list_before = 0;
+    block.list_after = head;
     if (head != 0) {
       blocks[head].list_before = index;
     }
@@ -36,11 +38,23 @@ class FreeIndex {
       blocks[block.list_before].list_after = block.list_after;
       return;
     }
-    const unsigned bin = bin_of(block.size);
+    const unsigned bin = block.bin;
     heads_[bin] = block.list_after;
     if (block.list_after == 0) {
       occupied_[bin / 64] &= ~(std::uint64_t{1} << (bin % 64));
     }
+  }
+
+  // Keeps its place where the bin stays the same, which is what a large rest that grows and shrinks by small blocks
+  // does.
+  void resize(BlockTable& blocks, BlockIndex index, std::uint64_t size) noexcept {
+    if (bin_of(size) == blocks[index].bin) {
+      blocks[index].size = size;
+      return;
+    }
+    remove(blocks, index);
+    blocks[index].size = size;
+    insert(blocks, index);
   }
 
   // A block of `least` to `most` bytes, or 0.

@@ -37,7 +37,8 @@ struct Block {
     std::uint32_t next_free;   // NodeTable's
   };
   BlockState state;
-  bool in_fence;  // pending, and a thread is waiting for exactly this one
+  std::uint16_t bin;  // free: where its pool's index keeps it
+  bool in_fence;      // pending, and a thread is waiting for exactly this one
 };
 static_assert(sizeof(Block) == 64, "a cache line each");
 

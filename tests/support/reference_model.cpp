@@ -141,9 +141,8 @@ std::optional<ModelAddress> ReferenceModel::search(ContextId context, const Requ
   if (block == nullptr) {
     return std::nullopt;
   }
-  take_from_bin(*block);
-  hand_out(*heap, *block, request);
-  return ModelAddress{block->segment->number, block->offset};
+  const Block& handed_out = hand_out(*block, request);
+  return ModelAddress{handed_out.segment->number, handed_out.offset};
 }
 
 ReferenceModel::BlockList::iterator ReferenceModel::place_in_list(Block& block) {
@@ -151,32 +150,35 @@ ReferenceModel::BlockList::iterator ReferenceModel::place_in_list(Block& block) 
   return std::find_if(blocks.begin(), blocks.end(), [&](const Block& each) { return &each == &block; });
 }
 
-// Requires: the block is free and in no bin.
-void ReferenceModel::hand_out(Heap&, Block& block, const Request& request) {
+// Requires: the block is free, and in its bin unless it is passed through. The front is cut off; the rest stays where
+// it is.
+ReferenceModel::Block& ReferenceModel::hand_out(Block& block, const Request& request) {
   Segment& segment = *block.segment;
   const bool was_split = segment.blocks.size() > 1;
+  Block* front = &block;
   idle_.remove(&segment);
   if (!segment.passed_through && is_split_for(block, request)) {
-    const auto rest =
-        segment.blocks.insert(std::next(place_in_list(block)), Block{.segment = &segment,
-                                                                     .offset = block.offset + request.block,
-                                                                     .size = block.size - request.block,
-                                                                     .born = block.born});
-    block.size = request.block;
-    put_in_bin(*rest);
+    front = &*segment.blocks.insert(place_in_list(block),
+                                    Block{.segment = &segment, .offset = block.offset, .size = request.block});
+    block.offset += request.block;
+    resize(block, block.size - request.block);
     if (was_split) {
-      change(Name::InactiveSplitBytes, segment.large, -static_cast<std::int64_t>(block.size));
+      change(Name::InactiveSplitBytes, segment.large, -static_cast<std::int64_t>(request.block));
     } else {
       change(Name::InactiveSplit, segment.large, 1);
-      change(Name::InactiveSplitBytes, segment.large, static_cast<std::int64_t>(rest->size));
+      change(Name::InactiveSplitBytes, segment.large, static_cast<std::int64_t>(block.size));
     }
-  } else if (was_split) {
-    change(Name::InactiveSplit, segment.large, -1);
-    change(Name::InactiveSplitBytes, segment.large, -static_cast<std::int64_t>(block.size));
+  } else if (!segment.passed_through) {
+    take_from_bin(block);
+    if (was_split) {
+      change(Name::InactiveSplit, segment.large, -1);
+      change(Name::InactiveSplitBytes, segment.large, -static_cast<std::int64_t>(block.size));
+    }
   }
-  block.state = State::Live;
-  block.requested = request.requested;
-  count_handed_out(block, false);
+  front->state = State::Live;
+  front->requested = request.requested;
+  count_handed_out(*front, false);
+  return *front;
 }
 
 void ReferenceModel::finish_free(Block& freed) {
@@ -186,34 +188,55 @@ void ReferenceModel::finish_free(Block& freed) {
   freed.requested = 0;
   std::int64_t blocks = 0;
   std::int64_t bytes = 0;
-  auto at = place_in_list(freed);
-  const auto swallow = [&](BlockList::iterator neighbour) {
+  const auto at = place_in_list(freed);
+  const auto next = std::next(at);
+  auto result = at;
+  if (next != segment.blocks.end() && next->state == State::Free) {
     blocks -= 1;
-    bytes -= static_cast<std::int64_t>(neighbour->size);
-    take_from_bin(*neighbour);
-  };
-  if (const auto next = std::next(at); next != segment.blocks.end() && next->state == State::Free) {
-    swallow(next);
-    at->size += next->size;
-    segment.blocks.erase(next);
+    bytes -= static_cast<std::int64_t>(next->size);
+    result = next;
   }
   if (at != segment.blocks.begin() && std::prev(at)->state == State::Free) {
     const auto before = std::prev(at);
-    swallow(before);
-    before->size += at->size;
-    segment.blocks.erase(at);
-    at = before;
+    blocks -= 1;
+    bytes -= static_cast<std::int64_t>(before->size);
+    std::uint64_t size = before->size + at->size;
+    if (result == next) {
+      take_from_bin(*next);
+      size += next->size;
+      segment.blocks.erase(next);
+    }
+    resize(*before, size);
+    result = before;
+  } else if (result == next) {
+    next->offset = at->offset;
+    resize(*next, next->size + at->size);
+  } else {
+    put_in_bin(*at);
   }
-  at->born = segment.heap->requests[segment.large ? 1 : 0];
-  put_in_bin(*at);
+  if (result != at) {
+    segment.blocks.erase(at);
+  }
+  result->born = segment.heap->requests[segment.large ? 1 : 0];
   if (segment.blocks.size() > 1) {
     blocks += 1;
-    bytes += static_cast<std::int64_t>(at->size);
+    bytes += static_cast<std::int64_t>(result->size);
   } else {
     enter_idle(segment, device.now_ns);
   }
   change(Name::InactiveSplit, segment.large, blocks);
   change(Name::InactiveSplitBytes, segment.large, bytes);
+}
+
+// A free block keeps its place while it stays in its bin.
+void ReferenceModel::resize(Block& block, std::uint64_t size) {
+  if (bin_of(size) == bin_of(block.size)) {
+    block.size = size;
+    return;
+  }
+  take_from_bin(block);
+  block.size = size;
+  put_in_bin(block);
 }
 
 void ReferenceModel::put_in_bin(Block& block) {

@@ -163,7 +163,8 @@ class ReferenceModel {
   Heap& heap_for(alloc::ContextId context);
   [[nodiscard]] std::optional<ModelAddress> search(alloc::ContextId context, const Request& request);
   [[nodiscard]] Block* place(Heap& heap, const Request& request);
-  void hand_out(Heap& heap, Block& block, const Request& request);
+  Block& hand_out(Block& block, const Request& request);
+  void resize(Block& block, std::uint64_t size);
   void finish_free(Block& block);
   void put_in_bin(Block& block);
   void take_from_bin(Block& block);

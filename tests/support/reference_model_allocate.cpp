@@ -110,7 +110,8 @@ Result<ModelAddress> ReferenceModel::grow(ContextId context, const Request& requ
   ++words_[BasisWord::misses];
   Heap& heap = heap_for(context);
   Segment& segment = add_segment(heap, request, request.segment, false);
-  hand_out(heap, segment.blocks.front(), request);
+  put_in_bin(segment.blocks.front());
+  hand_out(segment.blocks.front(), request);
   return ModelAddress{segment.number, 0};
 }
 
@@ -124,7 +125,7 @@ Result<ModelAddress> ReferenceModel::pass_through(ContextId context, const Reque
   ++words_[BasisWord::passed_through];
   Heap& heap = heap_for(context);
   Segment& segment = add_segment(heap, request, request.requested, true);
-  hand_out(heap, segment.blocks.front(), request);
+  hand_out(segment.blocks.front(), request);
   return ModelAddress{segment.number, 0};
 }
 
