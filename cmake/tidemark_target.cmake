@@ -48,7 +48,8 @@ endfunction()
 
 function(_tidemark_sanitize target)
   if(TIDEMARK_SANITIZE)
-    target_compile_options(${target} PRIVATE -fsanitize=${TIDEMARK_SANITIZE} -fno-omit-frame-pointer)
+    # no-sanitize-recover: undefined behaviour fails a test instead of only printing.
+    target_compile_options(${target} PRIVATE -fsanitize=${TIDEMARK_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
     target_link_options(${target} PUBLIC -fsanitize=${TIDEMARK_SANITIZE})
   endif()
 endfunction()
