@@ -30,8 +30,9 @@ function(_tidemark_common_flags target)
   # When it optimises, g++ 12 sees null pointers and overlaps inside its own library that are not there (for
   # overlaps GCC bug 105651).
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
-    target_compile_options(${target} PRIVATE
-      "$<$<AND:$<COMPILE_LANGUAGE:CXX>,$<CONFIG:RelWithDebInfo>>:-Wno-null-dereference;-Wno-restrict>")
+    if(NOT CMAKE_BUILD_TYPE STREQUAL "Debug" OR TIDEMARK_SANITIZE)
+      target_compile_options(${target} PRIVATE "$<$<COMPILE_LANGUAGE:CXX>:-Wno-null-dereference;-Wno-restrict>")
+    endif()
   endif()
   if(TIDEMARK_WERROR)
     target_compile_options(${target} PRIVATE "$<$<COMPILE_LANGUAGE:C,CXX>:-Werror>")

@@ -27,7 +27,6 @@ cd "$project"
 passed=0
 total=0
 failures=
-seconds=0
 results=$(mktemp)
 trap 'rm -f "$results"' EXIT
 
@@ -42,22 +41,25 @@ check() {
 
 # suite PRESET [ctest option...]
 suite() {
-  local preset=$1 ran failed began=$SECONDS
+  local preset=$1 ran failed
   shift
   say "-- $preset: build"
-  configure "$preset"
-  build "$preset"
+  if ! (configure "$preset" && build "$preset"); then
+    failures+=" $preset(build)"
+    total=$((total + 1))
+    return
+  fi
   say "-- $preset: test"
   ctest --preset "$preset" -j "$jobs" --no-tests=error "$@" | tee "$results" || true
   ran=$(sed -n 's/.*tests passed, [0-9]* tests failed out of \([0-9]*\)$/\1/p' "$results")
   failed=$(sed -n 's/.*tests passed, \([0-9]*\) tests failed out of [0-9]*$/\1/p' "$results")
   if [ -z "$ran" ]; then
     failures+=" $preset(no result)"
+    total=$((total + 1))
     return
   fi
   total=$((total + ran))
   passed=$((passed + ran - failed))
-  seconds=$((seconds + SECONDS - began))
   [ "$failed" -eq 0 ] || failures+=" $preset:$(sed -n 's/^\t *[0-9]* - \([^ ]*\) (.*/\1/p' "$results" | paste -sd,)"
 }
 
