@@ -21,18 +21,22 @@
 
 namespace tidemark {
 
-#define TIDEMARK_POOL_LINES(X, P)                                                                              \
-  X(P##_live_blocks)                                                                                           \
-  X(P##_live_bytes) X(P##_requested_bytes) X(P##_pending_blocks) X(P##_pending_bytes) X(P##_allocations_total) \
-      X(P##_allocated_bytes_total) X(P##_requested_bytes_total) X(P##_split_blocks) X(P##_split_bytes)         \
-          X(P##_split_blocks_total) X(P##_split_bytes_total) X(P##_segments) X(P##_reserved_bytes)             \
+// clang-format moves the line ends of these lists to and fro.
+// clang-format off
+#define TIDEMARK_POOL_LINES(X, P)                                                                      \
+  X(P##_live_blocks)                                                                                   \
+  X(P##_live_bytes)                                                                                    \
+  X(P##_requested_bytes) X(P##_pending_blocks) X(P##_pending_bytes) X(P##_allocations_total)           \
+      X(P##_allocated_bytes_total) X(P##_requested_bytes_total) X(P##_split_blocks) X(P##_split_bytes) \
+          X(P##_split_blocks_total) X(P##_split_bytes_total) X(P##_segments) X(P##_reserved_bytes)     \
               X(P##_segments_total) X(P##_reserved_bytes_total)
 
 // One word a PyTorch statistic, in this order everywhere: peaks (of all, small, large) and bases (of small, large).
-#define TIDEMARK_STAT_WORDS(X, P)                                                                                      \
-  X(P##_allocation)                                                                                                    \
-  X(P##_allocated_bytes) X(P##_requested_bytes) X(P##_active) X(P##_active_bytes) X(P##_segment) X(P##_reserved_bytes) \
-      X(P##_inactive_split) X(P##_inactive_split_bytes)
+#define TIDEMARK_STAT_WORDS(X, P)                                                                                     \
+  X(P##_allocation)                                                                                                   \
+  X(P##_allocated_bytes)                                                                                              \
+  X(P##_requested_bytes) X(P##_active) X(P##_active_bytes) X(P##_segment) X(P##_reserved_bytes) X(P##_inactive_split) \
+      X(P##_inactive_split_bytes)
 
 #define TIDEMARK_BASIS_WORDS(X)                                                                                      \
   /* lines 0-1 and 2-3 */                                                                                            \
@@ -40,7 +44,8 @@ namespace tidemark {
   TIDEMARK_POOL_LINES(X, large)                                                                                      \
   /* line 4: events. Hits are derived: allocations of both pools - misses - passed_through */                        \
   X(misses)                                                                                                          \
-  X(passed_through) X(alloc_retries) X(ooms) X(sync_all_streams) X(device_allocs) X(device_frees)                    \
+  X(passed_through)                                                                                                  \
+  X(alloc_retries) X(ooms) X(sync_all_streams) X(device_allocs) X(device_frees)                                      \
       X(free_wait_ns) /* line 5: driver_ns is the time spent in driver allocations and frees, free_wait_ns in strict \
                          frees */                                                                                    \
       X(driver_ns) X(pinned_bytes) X(oversize_blocks) X(oversize_blocks_total) X(oversize_segments)                  \
@@ -59,6 +64,7 @@ namespace tidemark {
           X(oom_count_lifetime) X(mode) X(reserved_word) /* line 14: the last out-of-memory; time 0 = none yet */    \
       X(oom_time_ns) X(oom_requested_bytes) X(oom_allocated_bytes) X(oom_reserved_bytes) X(oom_held_bytes)           \
           X(oom_device_free_bytes) X(oom_device_total_bytes) X(oom_largest_free_block_bytes)
+// clang-format on
 
 enum class BasisWord : std::uint32_t {
 #define X(name) name,

@@ -75,6 +75,24 @@ DeviceCache::~DeviceCache() {
   return allocate_slowly(context, request);
 }
 
+Status DeviceCache::release_later(DevicePtr ptr) noexcept {
+  lock_.lock();
+  const BlockIndex index = books_.take_live(ptr);
+  if (index == 0) {
+    const bool inside = books_.is_inside(ptr);
+    lock_.unlock();
+    return Error{inside ? ErrorCode::InvalidValue : ErrorCode::NotOurs};
+  }
+  const Segment& segment = books_.segment_of(index);
+  if (segment.passed_through) {
+    return release_passed_through(index);
+  }
+  const ContextId context = segment.context;
+  books_.begin_free(index);
+  postpones_frees_ = true;
+  return postpone_free(index, context);
+}
+
 [[gnu::flatten]] Status DeviceCache::release(DevicePtr ptr) noexcept {
   lock_.lock();
   const BlockIndex index = books_.take_live(ptr);

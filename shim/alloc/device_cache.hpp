@@ -71,6 +71,9 @@ class DeviceCache {
   // on.
   [[nodiscard]] Status release(DevicePtr ptr) noexcept;
 
+  // The same for a call that never waits natively (cuMemFreeAsync): as with FreeMode::Fast, whatever the policy says.
+  [[nodiscard]] Status release_later(DevicePtr ptr) noexcept;
+
   // What the program shall see: the driver's free memory plus what an allocation could get back from us, under the
   // limit.
   [[nodiscard]] Result<MemoryInfo> memory_info(ContextId context) noexcept;
@@ -237,6 +240,7 @@ class DeviceCache {
   bool fences_work_ TIDEMARK_GUARDED_BY(lock_) = true;  // until the backend says Unsupported
   std::uint64_t parked_tickets_ TIDEMARK_GUARDED_BY(lock_) = 0;
   std::atomic<std::uint64_t> done_tickets_{0};
+  bool postpones_frees_ TIDEMARK_GUARDED_BY(lock_) = false;  // Fast, or a free that must not wait was seen
   std::atomic<OutOfMemoryObserver*> observer_{nullptr};
   unsigned map_bit_ = 0;
   WaitSampler waits_ TIDEMARK_GUARDED_BY(lock_);

@@ -77,7 +77,7 @@ Result<bool> DeviceCache::settle(ContextId context) noexcept {
   lock_.lock();
   const Heap* const heap = books_.find_heap(context);
   const bool waits = heap != nullptr && heap->serves() && !heap->gate.empty();
-  const bool by_fence = fences_work_ && policy_.free_mode == FreeMode::Fast;
+  const bool by_fence = fences_work_ && (policy_.free_mode == FreeMode::Fast || postpones_frees_);
   lock_.unlock();
   if (!waits) {
     return false;

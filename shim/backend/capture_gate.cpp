@@ -24,7 +24,16 @@ const void* name_of(const void* stream) noexcept {
 
 void CaptureGate::announce() noexcept {
   word_.fetch_add(kOneCapture, std::memory_order_acq_rel);
-  const auto is_busy = [this] { return (word_.load(std::memory_order_acquire) & (kOneCapture - 1)) != 0; };
+  wait_for_helpers();
+}
+
+void CaptureGate::begin_exclusive() noexcept {
+  exclusive_.fetch_add(1, std::memory_order_seq_cst);
+  wait_for_helpers();
+}
+
+void CaptureGate::wait_for_helpers() noexcept {
+  const auto is_busy = [this] { return (word_.load(std::memory_order_seq_cst) & (kOneCapture - 1)) != 0; };
   if (!is_busy()) {
     return;
   }
@@ -67,14 +76,22 @@ void CaptureGate::context_ended(const void* context) noexcept {
 }
 
 bool CaptureGate::enter() noexcept {
-  if (is_open()) {
-    return false;
+  for (;;) {
+    if (is_open()) {
+      return false;
+    }
+    while (exclusive_.load(std::memory_order_acquire) != 0) {
+      sched_yield();
+    }
+    const bool is_announced = (word_.fetch_add(1, std::memory_order_seq_cst) >> kCaptureShift) != 0;
+    if (!is_announced && exclusive_.load(std::memory_order_seq_cst) == 0) {
+      return true;
+    }
+    leave();  // one of the two came in between
+    if (is_announced) {
+      return false;
+    }
   }
-  if ((word_.fetch_add(1, std::memory_order_acq_rel) >> kCaptureShift) != 0) {
-    leave();  // one was announced in between
-    return false;
-  }
-  return true;
 }
 
 }  // namespace tidemark::backend

@@ -34,6 +34,11 @@ class CaptureGate {
     bool is_granted_;
   };
 
+  // Around a call during which no helper call may run though none is forbidden (a context is being destroyed): helper
+  // calls wait for its end instead of being skipped.
+  void begin_exclusive() noexcept;
+  void end_exclusive() noexcept { exclusive_.fetch_sub(1, std::memory_order_acq_rel); }
+
   // Around the real begin call. Waits until no helper call is under way, a second at most: such a call may itself wait
   // for something that the beginning thread has yet to do.
   void announce() noexcept;
@@ -54,9 +59,11 @@ class CaptureGate {
   static constexpr std::uint64_t kOneCapture = std::uint64_t{1} << kCaptureShift;
 
   bool enter() noexcept;
+  void wait_for_helpers() noexcept;
   void leave() noexcept { word_.fetch_sub(1, std::memory_order_acq_rel); }
 
   std::atomic<std::uint64_t> word_{0};
+  std::atomic<std::uint32_t> exclusive_{0};
   // Streams that capture now; a null stream: a free place. A capture that finds none stays open in the count for good,
   // which costs caching and nothing else.
   struct Place {

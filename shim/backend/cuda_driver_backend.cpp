@@ -57,7 +57,7 @@ CUresult to_cuda(Error error) noexcept {
 }
 
 Result<alloc::DevicePtr> CudaDriverUpstream::allocate(alloc::ContextId context, Bytes size) noexcept {
-  const hook::ReentryGuard guard;
+  const hook::DriverCallScope scope_of_call;
   CUdeviceptr ptr = 0;
   const Status status =
       cuda_status(in_context(contexts_, context, [&] { return real_cuda().cuMemAlloc_v2(&ptr, size.count()); }));
@@ -68,12 +68,12 @@ Result<alloc::DevicePtr> CudaDriverUpstream::allocate(alloc::ContextId context, 
 }
 
 Status CudaDriverUpstream::release(alloc::ContextId context, alloc::DevicePtr ptr) noexcept {
-  const hook::ReentryGuard guard;
+  const hook::DriverCallScope scope_of_call;
   return cuda_status(in_context(contexts_, context, [&] { return real_cuda().cuMemFree_v2(ptr.address()); }));
 }
 
 Status CudaDriverUpstream::wait_for_all_work(alloc::ContextId context) noexcept {
-  const hook::ReentryGuard guard;
+  const hook::DriverCallScope scope_of_call;
   const CaptureGate::HelperToken token{gate_};
   if (!token.is_granted()) {
     return Error{ErrorCode::Busy};
@@ -100,13 +100,13 @@ Status CudaDriverUpstream::release_idle(alloc::ContextId context, alloc::DeviceP
 }
 
 Result<alloc::FenceToken> CudaDriverUpstream::record_fence(alloc::ContextId context) noexcept {
-  const hook::ReentryGuard guard;
+  const hook::DriverCallScope scope_of_call;
   const CaptureGate::HelperToken token{gate_};
   return token.is_granted() ? fences_.record(contexts_, context) : Error{ErrorCode::Busy};
 }
 
 Result<bool> CudaDriverUpstream::is_fence_done(alloc::ContextId context, alloc::FenceToken fence) noexcept {
-  const hook::ReentryGuard guard;
+  const hook::DriverCallScope scope_of_call;
   const CaptureGate::HelperToken token{gate_};
   return token.is_granted() ? fences_.is_done(contexts_, context, fence) : Error{ErrorCode::Busy};
 }
@@ -114,7 +114,7 @@ Result<bool> CudaDriverUpstream::is_fence_done(alloc::ContextId context, alloc::
 void CudaDriverUpstream::drop_fence(alloc::ContextId, alloc::FenceToken fence) noexcept { fences_.drop(fence); }
 
 Result<alloc::MemoryInfo> CudaDriverUpstream::memory_info(alloc::ContextId context) noexcept {
-  const hook::ReentryGuard guard;
+  const hook::DriverCallScope scope_of_call;
   std::size_t free = 0;
   std::size_t total = 0;
   const Status status =

@@ -72,7 +72,7 @@ cudaError_t to_cudart(Error error) noexcept {
 }
 
 Result<alloc::DevicePtr> CudaRuntimeUpstream::allocate(alloc::ContextId, Bytes size) noexcept {
-  const hook::ReentryGuard guard;
+  const hook::DriverCallScope scope_of_call;
   const DeviceScope scope{runtime_, device_};
   if (!scope.status().ok()) {
     return scope.status().error();
@@ -86,19 +86,19 @@ Result<alloc::DevicePtr> CudaRuntimeUpstream::allocate(alloc::ContextId, Bytes s
 }
 
 Status CudaRuntimeUpstream::release(alloc::ContextId, alloc::DevicePtr ptr) noexcept {
-  const hook::ReentryGuard guard;
+  const hook::DriverCallScope scope_of_call;
   const DeviceScope scope{runtime_, device_};
   return to_status(runtime_.cudaFree(reinterpret_cast<void*>(ptr.address())));
 }
 
 Status CudaRuntimeUpstream::wait_for_all_work(alloc::ContextId) noexcept {
-  const hook::ReentryGuard guard;
+  const hook::DriverCallScope scope_of_call;
   const DeviceScope scope{runtime_, device_};
   return scope.status().ok() ? to_status(runtime_.cudaDeviceSynchronize()) : scope.status();
 }
 
 Result<alloc::MemoryInfo> CudaRuntimeUpstream::memory_info(alloc::ContextId) noexcept {
-  const hook::ReentryGuard guard;
+  const hook::DriverCallScope scope_of_call;
   const DeviceScope scope{runtime_, device_};
   if (!scope.status().ok()) {
     return scope.status().error();

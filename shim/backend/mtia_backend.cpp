@@ -72,7 +72,7 @@ mtiaResult_t to_mtia(Error error) noexcept {
 }
 
 Result<alloc::DevicePtr> MtiaUpstream::allocate(alloc::ContextId, Bytes size) noexcept {
-  const hook::ReentryGuard guard;
+  const hook::DriverCallScope scope_of_call;
   const DeviceScope scope{device_};
   if (!scope.status().ok()) {
     return scope.status().error();
@@ -86,18 +86,18 @@ Result<alloc::DevicePtr> MtiaUpstream::allocate(alloc::ContextId, Bytes size) no
 }
 
 Status MtiaUpstream::release(alloc::ContextId, alloc::DevicePtr ptr) noexcept {
-  const hook::ReentryGuard guard;
+  const hook::DriverCallScope scope_of_call;
   return to_status(real_mtia().mtiaFree(reinterpret_cast<void*>(ptr.address())));
 }
 
 Status MtiaUpstream::wait_for_all_work(alloc::ContextId) noexcept {
-  const hook::ReentryGuard guard;
+  const hook::DriverCallScope scope_of_call;
   const DeviceScope scope{device_};
   return scope.status().ok() ? to_status(real_mtia().mtiaDeviceSynchronize()) : scope.status();
 }
 
 Result<alloc::MemoryInfo> MtiaUpstream::memory_info(alloc::ContextId) noexcept {
-  const hook::ReentryGuard guard;
+  const hook::DriverCallScope scope_of_call;
   const DeviceScope scope{device_};
   if (!scope.status().ok()) {
     return scope.status().error();

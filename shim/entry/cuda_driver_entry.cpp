@@ -28,12 +28,12 @@ TIDEMARK_EXPORT CUresult cuMemFree_v2(CUdeviceptr ptr) {
 }
 
 TIDEMARK_EXPORT CUresult cuMemFreeAsync(CUdeviceptr ptr, CUstream stream) {
-  return intercept([&](Runtime& runtime) { return CudaDriverCalls{runtime}.release(ptr); },
+  return intercept([&](Runtime& runtime) { return CudaDriverCalls{runtime}.release_later(ptr); },
                    [&] { return real_cuda().cuMemFreeAsync(ptr, stream); });
 }
 
 TIDEMARK_EXPORT CUresult cuMemFreeAsync_ptsz(CUdeviceptr ptr, CUstream stream) {
-  return intercept([&](Runtime& runtime) { return CudaDriverCalls{runtime}.release(ptr); },
+  return intercept([&](Runtime& runtime) { return CudaDriverCalls{runtime}.release_later(ptr); },
                    [&] { return real_cuda().cuMemFreeAsync_ptsz(ptr, stream); });
 }
 

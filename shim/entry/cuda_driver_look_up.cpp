@@ -74,7 +74,9 @@ void learn_resolver_addresses() noexcept {
 }  // namespace
 
 void* answer_cuda_driver(std::size_t index, void* real) noexcept {
-  if (!hook::is_in_library(real, backend::cuda_library.file_prefix)) {
+  // A second copy of the driver (dlmopen, another file) is not the one whose memory we have: left alone.
+  if (!hook::is_in_library(real, backend::cuda_library.file_prefix) ||
+      !hook::are_in_one_object(real, backend::cuda_library.anchor.load(std::memory_order_acquire))) {
     return real;
   }
   runtime::look_up_counts.swapped.fetch_add(1, std::memory_order_relaxed);

@@ -27,6 +27,7 @@ auto intercept(Ours&& ours, Theirs&& theirs) noexcept -> decltype(theirs()) {
       }
     }
   }
+  const hook::CancellationAway cancellation;
   return theirs();
 }
 

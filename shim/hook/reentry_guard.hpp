@@ -1,6 +1,8 @@
 // How deep this thread is inside our own hooks: the driver may call itself through us, and we call the driver.
 #pragma once
 
+#include <pthread.h>
+
 namespace tidemark::hook {
 
 struct ThreadState {
@@ -24,6 +26,25 @@ class ReentryGuard {
 
  private:
   int outer_depth_;
+};
+
+// Keeps a cancellation of this thread (pthread_cancel) pending while it lives: it may end a driver call, but not unwind
+// through our frames, which cannot be.
+class CancellationAway {
+ public:
+  CancellationAway() noexcept { pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &outer_); }
+  ~CancellationAway() { pthread_setcancelstate(outer_, nullptr); }
+  CancellationAway(const CancellationAway&) = delete;
+  CancellationAway& operator=(const CancellationAway&) = delete;
+
+ private:
+  int outer_ = PTHREAD_CANCEL_ENABLE;
+};
+
+// Around each call of ours into a driver.
+struct DriverCallScope {
+  ReentryGuard guard;
+  CancellationAway cancellation;
 };
 
 }  // namespace tidemark::hook

@@ -107,6 +107,10 @@ void* find_beside(const void* known, const char* name) noexcept {
   return is_acceptable(found, nullptr) ? found : nullptr;
 }
 
+bool are_in_one_object(const void* a, const void* b) noexcept {
+  return a == nullptr || b == nullptr || base_of(a) == base_of(b);
+}
+
 void keep_loaded(const void* address) noexcept {
   Dl_info info{};
   if (address != nullptr && dladdr(address, &info) != 0 && info.dli_fname != nullptr) {

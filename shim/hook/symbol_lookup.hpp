@@ -21,6 +21,9 @@ struct LookUp {
 // The library that holds `address` is never unloaded from now on: we keep pointers into it.
 void keep_loaded(const void* address) noexcept;
 
+// Do both lie in the same loaded object? A null address lies in any.
+[[nodiscard]] bool are_in_one_object(const void* a, const void* b) noexcept;
+
 // Does the file name of the object that holds `address` start with `prefix`?
 [[nodiscard]] bool is_in_library(const void* address, const char* prefix) noexcept;
 

@@ -2,7 +2,10 @@
 
 #include <pthread.h>
 #include <signal.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
+#include <cerrno>
 #include <cstddef>
 
 namespace tidemark::publish {
@@ -12,11 +15,23 @@ namespace {
 // which is why a program with a lot of that gets a thread of the default size instead.
 constexpr std::size_t kStackBytes = std::size_t{256} << 10;
 
+// The program's last thread is gone (main ended by pthread_exit): nobody would ever end the process but us. Told
+// without opening a file: an exited main thread has no executable any more, and the task directory counts the threads.
+bool is_alone() noexcept {
+  char first = 0;
+  struct stat tasks {};
+  constexpr nlink_t kTwoThreads = 4;  // ".", "..", the exited main thread, this one
+  return readlink("/proc/self/exe", &first, 1) < 0 && errno == ENOENT && stat("/proc/self/task", &tasks) == 0 &&
+         tasks.st_nlink == kTwoThreads;
+}
+
+// Ends with the program; the last thread to end takes the process with it, as without us.
 void* run(void* argument) noexcept {
   auto& work = *static_cast<ServiceWork*>(argument);
-  for (;;) {
+  do {
     work.serve_once();
-  }
+  } while (!is_alone());
+  return nullptr;
 }
 
 bool create(ServiceWork& work, std::size_t stack_bytes) noexcept {

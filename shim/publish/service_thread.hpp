@@ -6,7 +6,7 @@
 
 namespace tidemark::publish {
 
-// What the thread does, over and over, until the process ends; it is never joined.
+// What the thread does, over and over, until the program's last thread has ended; it is never joined.
 class ServiceWork {
  public:
   virtual ~ServiceWork() = default;

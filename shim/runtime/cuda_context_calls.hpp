@@ -49,8 +49,8 @@ class CudaContextCalls {
   // No helper call of ours may be inside a context while the driver destroys it (cuda.h, cuCtxDestroy).
   class HelpersAway {
    public:
-    HelpersAway() noexcept { capture_gate().announce(); }
-    ~HelpersAway() { capture_gate().withdraw(); }
+    HelpersAway() noexcept { capture_gate().begin_exclusive(); }
+    ~HelpersAway() { capture_gate().end_exclusive(); }
     HelpersAway(const HelpersAway&) = delete;
     HelpersAway& operator=(const HelpersAway&) = delete;
   };

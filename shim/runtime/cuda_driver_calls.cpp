@@ -46,11 +46,19 @@ std::optional<CUresult> CudaDriverCalls::allocate(CUdeviceptr* ptr, std::size_t 
 }
 
 std::optional<CUresult> CudaDriverCalls::release(CUdeviceptr ptr) noexcept {
+  return release_by(&alloc::DeviceCache::release, ptr);
+}
+
+std::optional<CUresult> CudaDriverCalls::release_later(CUdeviceptr ptr) noexcept {
+  return release_by(&alloc::DeviceCache::release_later, ptr);
+}
+
+std::optional<CUresult> CudaDriverCalls::release_by(Release way, CUdeviceptr ptr) noexcept {
   alloc::DeviceCache* cache = runtime_.owner_of(alloc::DevicePtr{ptr});
   if (cache == nullptr) {
     return std::nullopt;
   }
-  const Status released = cache->release(alloc::DevicePtr{ptr});
+  const Status released = (cache->*way)(alloc::DevicePtr{ptr});
   if (!released.ok()) {
     return answer(released.error());
   }

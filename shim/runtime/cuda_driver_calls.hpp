@@ -16,9 +16,9 @@ class CudaDriverCalls {
 
   std::optional<CUresult> allocate(CUdeviceptr* ptr, std::size_t size) noexcept;
 
-  // cuMemFree, and cuMemFreeAsync of a block of ours: forwarded, that would free the whole segment under its
-  // neighbours.
   std::optional<CUresult> release(CUdeviceptr ptr) noexcept;
+  // cuMemFreeAsync of a block of ours: forwarded, that would free the whole segment under its neighbours. Never waits.
+  std::optional<CUresult> release_later(CUdeviceptr ptr) noexcept;
 
   std::optional<CUresult> memory_info(std::size_t* free, std::size_t* total) noexcept;
 
@@ -32,6 +32,9 @@ class CudaDriverCalls {
   bool make_room() noexcept;
 
  private:
+  using Release = Status (alloc::DeviceCache::*)(alloc::DevicePtr) noexcept;
+  std::optional<CUresult> release_by(Release way, CUdeviceptr ptr) noexcept;
+
   Runtime& runtime_;
 };
 

@@ -6,9 +6,11 @@
 #include <sys/auxv.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstring>
 #include <string_view>
 
+#include "shim/hook/reentry_guard.hpp"
 #include "shim/runtime/alloc_settings.hpp"
 #include "shim/runtime/fork_word.hpp"
 #include "shim/runtime/look_up_counts.hpp"
@@ -137,6 +139,8 @@ alloc::Policy Runtime::policy_for(DeviceKey key, const backend::DeviceIdentity& 
 }
 
 void Runtime::show(ServedDevice& device) noexcept {
+  const int outer_errno = errno;
+  const hook::CancellationAway cancellation;
   const std::lock_guard lock{mutex_};
   if (device.is_visible()) {
     return;
@@ -149,6 +153,7 @@ void Runtime::show(ServedDevice& device) noexcept {
   publisher_.add_device(device.cache(), device.sink(), device.key().layer == Layer::Mtia);
   device.set_visible();
   publish_layer();
+  errno = outer_errno;  // the program's last system call is not this one
 }
 
 // The first moment at which anything of ours can be noticed: a line, a file, a thread.

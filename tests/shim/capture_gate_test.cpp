@@ -109,6 +109,24 @@ TEST(CaptureGate, WaitsForHelperCallsUnderWay) {
   letter_go.join();
 }
 
+// A strict free must still wait for the device: while a context is being destroyed a helper call comes later, not
+// never.
+TEST(CaptureGate, HoldsHelperCallsBackDuringAnExclusiveCall) {
+  CaptureGate gate;
+  std::atomic<bool> is_over{false};
+  gate.begin_exclusive();
+
+  std::thread helper{[&] {
+    const CaptureGate::HelperToken token{gate};
+    EXPECT_TRUE(token.is_granted());
+    EXPECT_TRUE(is_over);
+  }};
+  EXPECT_FALSE(gate.is_open()) << "nothing is to be skipped";
+  is_over = true;
+  gate.end_exclusive();
+  helper.join();
+}
+
 TEST(CaptureGate, NeverGrantsACallDuringACapture) {
   CaptureGate gate;
   std::atomic<int> captures{0};
