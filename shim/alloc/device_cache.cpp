@@ -85,7 +85,7 @@ Status DeviceCache::release_later(DevicePtr ptr) noexcept {
   }
   const Segment& segment = books_.segment_of(index);
   if (segment.passed_through) {
-    return release_passed_through(index);
+    return release_passed_through(index, true);
   }
   const ContextId context = segment.context;
   books_.begin_free(index);

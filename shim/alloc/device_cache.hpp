@@ -201,7 +201,7 @@ class DeviceCache {
   void tidy_up() noexcept TIDEMARK_EXCLUDES(lock_);
 
   // device_cache_gate.cpp
-  [[nodiscard]] Status release_passed_through(BlockIndex index) noexcept TIDEMARK_RELEASE(lock_);
+  [[nodiscard]] Status release_passed_through(BlockIndex index, bool later = false) noexcept TIDEMARK_RELEASE(lock_);
   [[nodiscard]] Status postpone_free(BlockIndex index, ContextId context) noexcept TIDEMARK_RELEASE(lock_);
   [[nodiscard]] Status finish_without_fence(BlockIndex index, ContextId context, const Status& done) noexcept
       TIDEMARK_RELEASE(lock_);

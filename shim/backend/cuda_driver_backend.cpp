@@ -72,6 +72,12 @@ Status CudaDriverUpstream::release(alloc::ContextId context, alloc::DevicePtr pt
   return cuda_status(in_context(contexts_, context, [&] { return real_cuda().cuMemFree_v2(ptr.address()); }));
 }
 
+Status CudaDriverUpstream::release_later(alloc::ContextId context, alloc::DevicePtr ptr) noexcept {
+  const hook::DriverCallScope scope_of_call;
+  return cuda_status(
+      in_context(contexts_, context, [&] { return real_cuda().cuMemFreeAsync(ptr.address(), CU_STREAM_LEGACY); }));
+}
+
 Status CudaDriverUpstream::wait_for_all_work(alloc::ContextId context) noexcept {
   const hook::DriverCallScope scope_of_call;
   const CaptureGate::HelperToken token{gate_};
