@@ -75,7 +75,7 @@ DeviceCache::~DeviceCache() {
   return allocate_slowly(context, request);
 }
 
-Status DeviceCache::release_later(DevicePtr ptr) noexcept {
+Status DeviceCache::release_later(DevicePtr ptr, StreamHandle stream) noexcept {
   lock_.lock();
   const BlockIndex index = books_.take_live(ptr);
   if (index == 0) {
@@ -85,7 +85,7 @@ Status DeviceCache::release_later(DevicePtr ptr) noexcept {
   }
   const Segment& segment = books_.segment_of(index);
   if (segment.passed_through) {
-    return release_passed_through(index, true);
+    return release_passed_through(index, stream);
   }
   const ContextId context = segment.context;
   books_.begin_free(index);

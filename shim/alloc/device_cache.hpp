@@ -72,7 +72,7 @@ class DeviceCache {
   [[nodiscard]] Status release(DevicePtr ptr) noexcept;
 
   // The same for a call that never waits natively (cuMemFreeAsync): as with FreeMode::Fast, whatever the policy says.
-  [[nodiscard]] Status release_later(DevicePtr ptr) noexcept;
+  [[nodiscard]] Status release_later(DevicePtr ptr, StreamHandle stream) noexcept;
 
   // What the program shall see: the driver's free memory plus what an allocation could get back from us, under the
   // limit.
@@ -201,7 +201,8 @@ class DeviceCache {
   void tidy_up() noexcept TIDEMARK_EXCLUDES(lock_);
 
   // device_cache_gate.cpp
-  [[nodiscard]] Status release_passed_through(BlockIndex index, bool later = false) noexcept TIDEMARK_RELEASE(lock_);
+  [[nodiscard]] Status release_passed_through(BlockIndex index, std::optional<StreamHandle> later = {}) noexcept
+      TIDEMARK_RELEASE(lock_);
   [[nodiscard]] Status postpone_free(BlockIndex index, ContextId context) noexcept TIDEMARK_RELEASE(lock_);
   [[nodiscard]] Status finish_without_fence(BlockIndex index, ContextId context, const Status& done) noexcept
       TIDEMARK_RELEASE(lock_);

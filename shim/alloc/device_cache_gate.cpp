@@ -4,7 +4,7 @@
 namespace tidemark::alloc {
 
 // The lock is held on entry, released on return.
-Status DeviceCache::release_passed_through(BlockIndex index, bool later) noexcept {
+Status DeviceCache::release_passed_through(BlockIndex index, std::optional<StreamHandle> later) noexcept {
   const SegmentIndex retired = books_.block(index).segment;
   const Segment segment = books_.segment(retired);
   // Out of the books before the driver sees the pointer: from that moment another thread can be given the same address.
@@ -14,7 +14,7 @@ Status DeviceCache::release_passed_through(BlockIndex index, bool later) noexcep
   lock_.unlock();
 
   const std::uint64_t begin_ns = clock_.monotonic_ns();
-  Status released = (later ? upstream_.release_later(segment.context, DevicePtr{segment.base})
+  Status released = (later ? upstream_.release_later(segment.context, DevicePtr{segment.base}, *later)
                            : upstream_.release(segment.context, DevicePtr{segment.base}));
   const std::uint64_t end_ns = clock_.monotonic_ns();
 

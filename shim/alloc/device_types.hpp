@@ -23,4 +23,7 @@ class DevicePtr {
 // generation.
 enum class ContextId : std::uint64_t {};
 
+// A stream as the program named it in its call; only handed through.
+enum class StreamHandle : std::uint64_t {};
+
 }  // namespace tidemark::alloc

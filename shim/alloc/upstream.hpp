@@ -36,8 +36,10 @@ class Upstream {
   // A real driver free of what allocate() returned. May wait for the device, for seconds.
   virtual Status release(ContextId context, DevicePtr ptr) noexcept = 0;
 
-  // The same for a program that asked for a free without waiting. Backends without such a call wait.
-  virtual Status release_later(ContextId context, DevicePtr ptr) noexcept { return release(context, ptr); }
+  // The same for a program that asked for a free in the order of a stream's work. Backends without such a call wait.
+  virtual Status release_later(ContextId context, DevicePtr ptr, StreamHandle) noexcept {
+    return release(context, ptr);
+  }
 
   // The same for memory that the program already gave up: a helper call, Busy while a capture is open.
   virtual Status release_idle(ContextId context, DevicePtr ptr) noexcept {

@@ -72,10 +72,11 @@ Status CudaDriverUpstream::release(alloc::ContextId context, alloc::DevicePtr pt
   return cuda_status(in_context(contexts_, context, [&] { return real_cuda().cuMemFree_v2(ptr.address()); }));
 }
 
-Status CudaDriverUpstream::release_later(alloc::ContextId context, alloc::DevicePtr ptr) noexcept {
+Status CudaDriverUpstream::release_later(alloc::ContextId context, alloc::DevicePtr ptr,
+                                         alloc::StreamHandle stream) noexcept {
   const hook::DriverCallScope scope_of_call;
-  return cuda_status(
-      in_context(contexts_, context, [&] { return real_cuda().cuMemFreeAsync(ptr.address(), CU_STREAM_LEGACY); }));
+  auto* const handle = reinterpret_cast<CUstream>(stream);  // NOLINT(performance-no-int-to-ptr)
+  return cuda_status(in_context(contexts_, context, [&] { return real_cuda().cuMemFreeAsync(ptr.address(), handle); }));
 }
 
 Status CudaDriverUpstream::wait_for_all_work(alloc::ContextId context) noexcept {

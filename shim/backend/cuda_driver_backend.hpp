@@ -23,8 +23,7 @@ class CudaDriverUpstream final : public alloc::Upstream {
 
   Result<alloc::DevicePtr> allocate(alloc::ContextId context, Bytes size) noexcept override;
   Status release(alloc::ContextId context, alloc::DevicePtr ptr) noexcept override;
-  // On the legacy stream, which comes after all blocking work.
-  Status release_later(alloc::ContextId context, alloc::DevicePtr ptr) noexcept override;
+  Status release_later(alloc::ContextId context, alloc::DevicePtr ptr, alloc::StreamHandle stream) noexcept override;
   // Waits for every context whose work may use the owner's memory (CudaContexts::for_each_user).
   Status wait_for_all_work(alloc::ContextId context) noexcept override;
   Status release_idle(alloc::ContextId context, alloc::DevicePtr ptr) noexcept override;

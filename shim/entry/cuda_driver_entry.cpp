@@ -28,12 +28,14 @@ TIDEMARK_EXPORT CUresult cuMemFree_v2(CUdeviceptr ptr) {
 }
 
 TIDEMARK_EXPORT CUresult cuMemFreeAsync(CUdeviceptr ptr, CUstream stream) {
-  return intercept([&](Runtime& runtime) { return CudaDriverCalls{runtime}.release_later(ptr); },
+  return intercept([&](Runtime& runtime) { return CudaDriverCalls{runtime}.release_later(ptr, stream); },
                    [&] { return real_cuda().cuMemFreeAsync(ptr, stream); });
 }
 
 TIDEMARK_EXPORT CUresult cuMemFreeAsync_ptsz(CUdeviceptr ptr, CUstream stream) {
-  return intercept([&](Runtime& runtime) { return CudaDriverCalls{runtime}.release_later(ptr); },
+  // This variant's null stream is the thread's own.
+  CUstream named = stream == nullptr ? CU_STREAM_PER_THREAD : stream;
+  return intercept([&](Runtime& runtime) { return CudaDriverCalls{runtime}.release_later(ptr, named); },
                    [&] { return real_cuda().cuMemFreeAsync_ptsz(ptr, stream); });
 }
 

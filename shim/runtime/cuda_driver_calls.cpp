@@ -46,19 +46,17 @@ std::optional<CUresult> CudaDriverCalls::allocate(CUdeviceptr* ptr, std::size_t 
 }
 
 std::optional<CUresult> CudaDriverCalls::release(CUdeviceptr ptr) noexcept {
-  return release_by(&alloc::DeviceCache::release, ptr);
-}
-
-std::optional<CUresult> CudaDriverCalls::release_later(CUdeviceptr ptr) noexcept {
-  return release_by(&alloc::DeviceCache::release_later, ptr);
-}
-
-std::optional<CUresult> CudaDriverCalls::release_by(Release way, CUdeviceptr ptr) noexcept {
   alloc::DeviceCache* cache = runtime_.owner_of(alloc::DevicePtr{ptr});
-  if (cache == nullptr) {
-    return std::nullopt;
-  }
-  const Status released = (cache->*way)(alloc::DevicePtr{ptr});
+  return cache == nullptr ? std::nullopt : answer_release(cache->release(alloc::DevicePtr{ptr}));
+}
+
+std::optional<CUresult> CudaDriverCalls::release_later(CUdeviceptr ptr, CUstream stream) noexcept {
+  alloc::DeviceCache* cache = runtime_.owner_of(alloc::DevicePtr{ptr});
+  const alloc::StreamHandle handle{reinterpret_cast<std::uint64_t>(stream)};
+  return cache == nullptr ? std::nullopt : answer_release(cache->release_later(alloc::DevicePtr{ptr}, handle));
+}
+
+std::optional<CUresult> CudaDriverCalls::answer_release(const Status& released) noexcept {
   if (!released.ok()) {
     return answer(released.error());
   }

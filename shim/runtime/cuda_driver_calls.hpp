@@ -18,7 +18,7 @@ class CudaDriverCalls {
 
   std::optional<CUresult> release(CUdeviceptr ptr) noexcept;
   // cuMemFreeAsync of a block of ours: forwarded, that would free the whole segment under its neighbours. Never waits.
-  std::optional<CUresult> release_later(CUdeviceptr ptr) noexcept;
+  std::optional<CUresult> release_later(CUdeviceptr ptr, CUstream stream) noexcept;
 
   std::optional<CUresult> memory_info(std::size_t* free, std::size_t* total) noexcept;
 
@@ -32,8 +32,7 @@ class CudaDriverCalls {
   bool make_room() noexcept;
 
  private:
-  using Release = Status (alloc::DeviceCache::*)(alloc::DevicePtr) noexcept;
-  std::optional<CUresult> release_by(Release way, CUdeviceptr ptr) noexcept;
+  std::optional<CUresult> answer_release(const Status& released) noexcept;
 
   Runtime& runtime_;
 };
