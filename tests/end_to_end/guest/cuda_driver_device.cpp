@@ -40,6 +40,8 @@ Function* resolve(const char* name, int version) {
   X(cuCtxSynchronize, cuCtxSynchronize, 2000)                 \
   X(cuMemAlloc, cuMemAlloc_v2, 3020)                          \
   X(cuMemFree, cuMemFree_v2, 3020)                            \
+  X(cuMemFreeAsync, cuMemFreeAsync, 11020)                    \
+  X(cuIpcGetMemHandle, cuIpcGetMemHandle, 4010)               \
   X(cuMemGetInfo, cuMemGetInfo_v2, 3020)                      \
   X(cuStreamCreate, cuStreamCreate, 2000)                     \
   X(cuStreamSynchronize, cuStreamSynchronize, 2000)           \
@@ -119,5 +121,11 @@ int write(void* ptr, const void* from, std::size_t size) {
   return code == CUDA_SUCCESS ? driver().cuStreamSynchronize(nullptr) : code;
 }
 int read(void* to, const void* ptr, std::size_t size) { return driver().cuMemcpyDtoH(to, address_of(ptr), size); }
+
+int ipc_handle(void* ptr) {
+  CUipcMemHandle handle;
+  return driver().cuIpcGetMemHandle(&handle, address_of(ptr));
+}
+int release_in_stream(void* ptr) { return driver().cuMemFreeAsync(address_of(ptr), nullptr); }
 
 }  // namespace guest

@@ -25,4 +25,10 @@ int write(void* ptr, const void* from, std::size_t size) {
 }
 int read(void* to, const void* ptr, std::size_t size) { return cudaMemcpy(to, ptr, size, cudaMemcpyDeviceToHost); }
 
+int ipc_handle(void* ptr) {
+  cudaIpcMemHandle_t handle;
+  return cudaIpcGetMemHandle(&handle, ptr);
+}
+int release_in_stream(void* ptr) { return cudaFreeAsync(ptr, nullptr); }
+
 }  // namespace guest

@@ -6,6 +6,7 @@
 //   free SLOT              the code
 //   free-in SLOT OFFSET    the code of freeing an interior address; free-at ADDRESS: of a pointer that the test made up
 //   pairs COUNT SIZE       allocates and frees in a loop: failures; threads N COUNT SIZE: the same in N threads
+//   free-async SLOT        the code of freeing it in the default stream's order; ipc SLOT: of asking for a handle
 //   info                   "FREE TOTAL"
 //   device N, reset, sync  the code
 //   fill SLOT BYTE SIZE    starts work on a stream: the code
@@ -180,6 +181,8 @@ void obey(const Words& words) {
   if (command == "alloc") return allocate(number(words, 1));
   if (command == "alloc-null") return answer("%d", guest::allocate(nullptr, 512));
   if (command == "free") return answer("%d", guest::release(slot(words)));
+  if (command == "free-async") return answer("%d", guest::release_in_stream(slot(words)));
+  if (command == "ipc") return answer("%d", guest::ipc_handle(slot(words)));
   if (command == "free-in") return answer("%d", guest::release(static_cast<char*>(slot(words)) + number(words, 2)));
   if (command == "free-at") return answer("%d", guest::release(reinterpret_cast<void*>(number(words, 1))));
   if (command == "pairs") return answer("%d", failed_pairs(number(words, 1), number(words, 2)));

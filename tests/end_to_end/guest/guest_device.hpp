@@ -20,4 +20,10 @@ int fill_later(void* ptr, unsigned char value, std::size_t size);
 int write(void* ptr, const void* from, std::size_t size);
 int read(void* to, const void* ptr, std::size_t size);
 
+// A handle by which another process could open the block; a free in the order of the default stream. Where the driver
+// has none: kNoSuchCall.
+inline constexpr int kNoSuchCall = -1;
+int ipc_handle(void* ptr);
+int release_in_stream(void* ptr);
+
 }  // namespace guest
