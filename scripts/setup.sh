@@ -8,7 +8,8 @@
 set -euo pipefail
 . "$(dirname -- "${BASH_SOURCE[0]}")/common.sh"
 
-# Debian package, who needs it, and what shows that it is there: a command, or a file below /usr.
+# Debian package, who needs it, and what shows that it is there: a command, or a file below /usr. The demo configures the
+# same build directory as the tests, so it needs their libraries, too.
 packages='
 build-essential      demo  g++
 cmake                demo  cmake
@@ -22,9 +23,9 @@ libncurses-dev       demo  include/ncursesw/curses.h
 python3              demo  bin/python3
 git                  test  git
 binutils             test  readelf
-libgtest-dev         test  include/gtest/gtest.h
-libgmock-dev         test  include/gmock/gmock.h
-libbenchmark-dev     test  include/benchmark/benchmark.h
+libgtest-dev         demo  include/gtest/gtest.h
+libgmock-dev         demo  include/gmock/gmock.h
+libbenchmark-dev     demo  include/benchmark/benchmark.h
 clang-format-14      test  bin/clang-format-14
 tmux                 test  tmux
 python3-numba        test  lib/python3/dist-packages/numba
