@@ -21,6 +21,7 @@ enum class ErrorCode {
   Timeout,           // the other side did not answer in time
   System,            // any other failed system call, errno in `native`
   Busy,              // not now, nothing was done: a stream capture is open
+  Refused,           // not from here, nothing was done: the driver takes no call inside a host function of a stream
 };
 
 struct Error {

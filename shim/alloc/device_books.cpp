@@ -4,6 +4,28 @@ namespace tidemark::alloc {
 
 // Blocks
 
+bool DeviceBooks::undo_free(BlockIndex index) noexcept {
+  if (!live_.reserve()) {
+    return false;
+  }
+  Block& block = blocks_[index];
+  Segment& segment = segments_[block.segment];
+  if (is_vacant(segment)) {
+    vacant_bytes_ -= segment.size;
+  }
+  ++segment.live_blocks;
+  block.state = BlockState::Live;
+  block.in_fence = false;
+  if (!heaps_[segment.heap].detached) {
+    live_.insert(block.address, index);
+  }
+  stats_.undo_begin_free(segment.pool, block.size);
+  if (sizes_.is_oversize(block.size)) {
+    stats_.take_back_oversize();
+  }
+  return true;
+}
+
 void DeviceBooks::wait_in_gate(Heap& heap, BlockIndex index) noexcept {
   // A new number: what stands in the gate is in the order of its numbers.
   blocks_[index].order = ++newest_free_;

@@ -49,6 +49,8 @@ class DeviceBooks {
   [[nodiscard]] BlockIndex take_live(DevicePtr ptr) noexcept { return live_.take(blocks_, ptr.address()); }
   [[nodiscard]] bool is_inside(DevicePtr ptr) const noexcept { return index_.holder_of(segments_, ptr.address()) != 0; }
   void begin_free(BlockIndex block) noexcept;
+  // Live again, after a free that the driver refused; false without host memory: nothing was changed.
+  [[nodiscard]] bool undo_free(BlockIndex block) noexcept;
   // Into the free blocks, merged with its neighbours.
   void finish_free(BlockIndex block, LazyTime& now) noexcept;
   void give_back_abandoned(BlockIndex block) noexcept { blocks_.give(block); }

@@ -90,7 +90,7 @@ Status DeviceCache::release_later(DevicePtr ptr, StreamHandle stream) noexcept {
   const ContextId context = segment.context;
   books_.begin_free(index);
   postpones_frees_ = true;
-  return postpone_free(index, context);
+  return postpone_free(index, context, Wait::NotAllowed);
 }
 
 [[gnu::flatten]] Status DeviceCache::release(DevicePtr ptr) noexcept {
@@ -108,7 +108,7 @@ Status DeviceCache::release_later(DevicePtr ptr, StreamHandle stream) noexcept {
   const ContextId context = segment.context;
   books_.begin_free(index);
   if (policy_.free_mode == FreeMode::Fast) {
-    return postpone_free(index, context);
+    return postpone_free(index, context, Wait::Allowed);
   }
   books_.block(index).in_fence = true;
   const std::uint64_t order = books_.newest_free();
@@ -137,11 +137,15 @@ Status DeviceCache::release_later(DevicePtr ptr, StreamHandle stream) noexcept {
   if (!heap.gate.empty()) {
     books_.pass_gate(heap, order, now);  // frees of an earlier capture: this wait covered them
   }
+  const bool has_fence = heap.gate.has_fence();
   publish();
   const bool untidy = needs_tidying(now);
   lock_.unlock();
+  if (has_fence) {
+    drop_stale_fences(context, order);
+  }
   if (untidy) {
-    tidy_up();
+    tidy_up(Wait::Allowed);
   }
   return {};
 }
@@ -151,6 +155,7 @@ Status DeviceCache::release_later(DevicePtr ptr, StreamHandle stream) noexcept {
 void DeviceCache::set_limit(std::optional<Bytes> limit) noexcept {
   const DeviceLockGuard guard(lock_);
   limit_ = limit ? limit->count() : kUnlimited;
+  note_size();
   books_.stats().set(BasisWord::limit_bytes, limit.value_or(Bytes{0}).count());
   publish();
 }

@@ -102,18 +102,19 @@ class DeviceCache {
   // is open.
   Result<Bytes> empty_cache() noexcept;
 
-  // The same, done inside the program's next allocate() or release() outside a capture, for a thread that may not call
-  // the driver. Returns a ticket.
+  // The same, done inside the program's next release() outside a capture, or the next allocate() that finds the device
+  // idle, for a thread that may not call the driver. Returns a ticket.
   std::uint64_t park_empty_cache() noexcept;
   [[nodiscard]] bool is_done(std::uint64_t ticket) const noexcept;
 
   // Settings
 
-  // nullopt: no limit. A limit below what is reserved now is met by later frees.
+  // nullopt: no limit. A limit below what is reserved now is met by later frees, as far as they leave segments idle.
   void set_limit(std::optional<Bytes> limit) noexcept;
 
   // One way, Cache to Count to PassThrough; a step back is ignored. Live blocks stay ours, freed ones are not handed
-  // out again, a segment is really freed with its last block, idle ones at the program's next call outside a capture.
+  // out again, a segment is really freed with its last block, idle ones at the program's next free outside a capture
+  // (or allocation, if the device is idle).
   void set_mode(DeviceMode mode) noexcept;
 
   // The segment of `ptr` was exported: nothing in it is handed out again, and it is really freed with its last block.
@@ -151,16 +152,21 @@ class DeviceCache {
 
  private:
   enum class Route { Cached, PassedThrough, Forwarded };
+  // A driver's free waits for the device. A native free does, too; a native allocation doesn't, and a program may count
+  // on that: a kernel that runs until this very thread says so would never end.
+  enum class Wait { Allowed, NotAllowed };
   // Why a call leaves the short path.
   enum Attention : std::uint32_t {
-    kParked = 1,      // an empty-cache waits for a call of the program
-    kNotCaching = 2,  // the mode
-    kNoSharing = 4,   // sub-allocation has ended
-    kNotEnrolled = 8  // no place in the segment map: everything is forwarded
+    kParked = 1,       // an empty-cache waits for a call of the program
+    kNotCaching = 2,   // the mode
+    kNoSharing = 4,    // sub-allocation has ended
+    kNotEnrolled = 8,  // no place in the segment map: everything is forwarded
+    kTooLarge = 16     // more is reserved than the limit or the growth gate wants: frees give back
   };
   struct GivenBack {
     std::uint64_t bytes = 0;
-    Status status;  // the last failure
+    Status status;           // the last failure
+    bool cut_short = false;  // the device was at work, and waiting for it not allowed
   };
 
   // device_cache_allocate.cpp
@@ -180,30 +186,38 @@ class DeviceCache {
       TIDEMARK_EXCLUDES(lock_);
   [[nodiscard]] bool commit(std::uint64_t size) noexcept TIDEMARK_EXCLUDES(lock_);
   [[nodiscard]] bool needs_attention(const Request& request) const noexcept TIDEMARK_REQUIRES(lock_) {
-    return (attention_ & (request.shared ? ~std::uint32_t{0} : ~std::uint32_t{kNoSharing})) != 0;
+    return (attention_ & (request.shared ? kParked | kNotCaching | kNoSharing | kNotEnrolled
+                                         : kParked | kNotCaching | kNotEnrolled)) != 0;
   }
 
   // device_cache_reclaim.cpp
   template <class Choose>
-  GivenBack give_back(Choose&& choose) noexcept TIDEMARK_EXCLUDES(lock_);
+  GivenBack give_back(Wait wait, Choose&& choose) noexcept TIDEMARK_EXCLUDES(lock_);
   GivenBack give_back_idle() noexcept TIDEMARK_EXCLUDES(lock_);
   GivenBack flush() noexcept TIDEMARK_EXCLUDES(lock_);
   [[nodiscard]] bool wait_for_releases() noexcept TIDEMARK_EXCLUDES(lock_);
   [[nodiscard]] bool has_something_to_give_back() noexcept TIDEMARK_EXCLUDES(lock_);
+  // Whether nothing that was submitted to the context is unfinished; false also where that can't be told without a
+  // wait.
+  [[nodiscard]] bool is_idle(ContextId context) noexcept TIDEMARK_EXCLUDES(lock_);
+  [[nodiscard]] bool is_idle_everywhere() noexcept TIDEMARK_EXCLUDES(lock_);
   [[nodiscard]] bool make_room_to_grow(ContextId context, const Request& request) noexcept TIDEMARK_EXCLUDES(lock_);
   [[nodiscard]] bool collect_garbage(ContextId context) noexcept TIDEMARK_EXCLUDES(lock_);
   [[nodiscard]] bool give_back_oversize(ContextId context, const Request& request) noexcept TIDEMARK_EXCLUDES(lock_);
   // Without a known time nothing is too old.
   [[nodiscard]] bool needs_tidying(LazyTime& now) noexcept TIDEMARK_REQUIRES(lock_) {
-    return (attention_ & kParked) != 0 || (books_.oldest_idle() != 0 && next_to_tidy(now) != 0);
+    return (attention_ & (kParked | kTooLarge)) != 0 || (books_.oldest_idle() != 0 && next_to_tidy(now) != 0);
   }
   [[nodiscard]] SegmentIndex next_to_tidy(LazyTime& now) noexcept TIDEMARK_REQUIRES(lock_);
-  void tidy_up() noexcept TIDEMARK_EXCLUDES(lock_);
+  void tidy_up(Wait wait) noexcept TIDEMARK_EXCLUDES(lock_);
+  // What the growth gate wants `growth` more bytes not to exceed.
+  [[nodiscard]] bool is_past_growth_bound(std::uint64_t growth) noexcept TIDEMARK_REQUIRES(lock_);
+  void note_size() noexcept TIDEMARK_REQUIRES(lock_);
 
   // device_cache_gate.cpp
   [[nodiscard]] Status release_passed_through(BlockIndex index, std::optional<StreamHandle> later = {}) noexcept
       TIDEMARK_RELEASE(lock_);
-  [[nodiscard]] Status postpone_free(BlockIndex index, ContextId context) noexcept TIDEMARK_RELEASE(lock_);
+  [[nodiscard]] Status postpone_free(BlockIndex index, ContextId context, Wait wait) noexcept TIDEMARK_RELEASE(lock_);
   [[nodiscard]] Status finish_without_fence(BlockIndex index, ContextId context, const Status& done) noexcept
       TIDEMARK_RELEASE(lock_);
   [[nodiscard]] Result<bool> settle(ContextId context) noexcept TIDEMARK_EXCLUDES(lock_);
@@ -211,10 +225,13 @@ class DeviceCache {
   [[nodiscard]] Result<bool> poll_fences(ContextId context) noexcept TIDEMARK_EXCLUDES(lock_);
   [[nodiscard]] Result<bool> wait_for_frees(ContextId context) noexcept TIDEMARK_EXCLUDES(lock_);
   void drop_stale_fences(ContextId context, std::uint64_t order) noexcept TIDEMARK_EXCLUDES(lock_);
+  // Nothing was done and nothing is wrong: a capture is open, or this thread runs a host function.
+  [[nodiscard]] static bool is_put_off(const Error& error) noexcept {
+    return error.code == ErrorCode::Busy || error.code == ErrorCode::Refused;
+  }
   // An error of the device itself, which every later call would repeat.
   [[nodiscard]] static bool is_sticky(const Error& error) noexcept {
-    return error.code != ErrorCode::Busy && error.code != ErrorCode::Unsupported &&
-           error.code != ErrorCode::NotInitialized;
+    return !is_put_off(error) && error.code != ErrorCode::Unsupported && error.code != ErrorCode::NotInitialized;
   }
   void poison(ContextId context) noexcept TIDEMARK_REQUIRES(lock_);
   void publish_mode() noexcept TIDEMARK_REQUIRES(lock_);
@@ -239,6 +256,7 @@ class DeviceCache {
   std::uint32_t leaving_segments_ TIDEMARK_GUARDED_BY(lock_) = 0;  // of them, those the program doesn't know of
   std::atomic<std::uint32_t> releases_{0};              // grows with each that has left; changed under the lock
   bool fences_work_ TIDEMARK_GUARDED_BY(lock_) = true;  // until the backend says Unsupported
+  bool overgrown_ TIDEMARK_GUARDED_BY(lock_) = false;   // past the growth gate, because the device was at work
   std::uint64_t parked_tickets_ TIDEMARK_GUARDED_BY(lock_) = 0;
   std::atomic<std::uint64_t> done_tickets_{0};
   bool postpones_frees_ TIDEMARK_GUARDED_BY(lock_) = false;  // Fast, or a free that must not wait was seen

@@ -15,7 +15,7 @@ bool is_out_of_memory(const Result<DevicePtr>& result) {
 }  // namespace
 
 Result<DevicePtr> DeviceCache::allocate_slowly(ContextId context, const Request& request) noexcept {
-  tidy_up();
+  tidy_up(Wait::NotAllowed);
   switch (route_of(context, request)) {
     case Route::Forwarded:
       return Error{ErrorCode::NotOurs};

@@ -32,13 +32,13 @@ Status DeviceCache::release_passed_through(BlockIndex index, std::optional<Strea
   const bool untidy = needs_tidying(now);
   lock_.unlock();
   if (untidy) {
-    tidy_up();
+    tidy_up(later ? Wait::NotAllowed : Wait::Allowed);
   }
   return released;
 }
 
 // A fast free. The lock is held on entry, released on return.
-Status DeviceCache::postpone_free(BlockIndex index, ContextId context) noexcept {
+Status DeviceCache::postpone_free(BlockIndex index, ContextId context, Wait wait) noexcept {
   Heap& heap = books_.heap_of(books_.segment_of(index));
   books_.wait_in_gate(heap, index);
   publish();
@@ -51,7 +51,7 @@ Status DeviceCache::postpone_free(BlockIndex index, ContextId context) noexcept 
     recorded = record_fence(context);
   }
   if (untidy) {
-    tidy_up();
+    tidy_up(wait);
   }
   return recorded;
 }
@@ -62,6 +62,8 @@ Status DeviceCache::finish_without_fence(BlockIndex index, ContextId context, co
   const bool busy = !done.ok() && done.error().code == ErrorCode::Busy;
   if (books_.block(index).state == BlockState::Abandoned) {
     books_.give_back_abandoned(index);
+  } else if (done.error().code == ErrorCode::Refused && books_.undo_free(index)) {
+    // As natively: the program still has the block.
   } else {
     books_.wait_in_gate(books_.heap_of(books_.segment_of(index)), index);
     if (is_sticky(done.error())) {
@@ -74,11 +76,14 @@ Status DeviceCache::finish_without_fence(BlockIndex index, ContextId context, co
 }
 
 // What was freed and may pass now, passes. True: something did. An error is the device's own.
+// Waits only where frees were promised not to and no fence can tell (DESIGN D5). A strict free has waited; what is left
+// here of such frees comes from captures, and can wait for the next free.
 Result<bool> DeviceCache::settle(ContextId context) noexcept {
   lock_.lock();
   const Heap* const heap = books_.find_heap(context);
   const bool waits = heap != nullptr && heap->serves() && !heap->gate.empty();
-  const bool by_fence = fences_work_ && (policy_.free_mode == FreeMode::Fast || postpones_frees_);
+  const bool by_fence = fences_work_;
+  const bool may_wait = policy_.free_mode == FreeMode::Fast || postpones_frees_;
   lock_.unlock();
   if (!waits) {
     return false;
@@ -95,7 +100,7 @@ Result<bool> DeviceCache::settle(ContextId context) noexcept {
       return poll_fences(context);
     }
   }
-  return wait_for_frees(context);
+  return may_wait ? wait_for_frees(context) : Result<bool>{false};
 }
 
 // Behind all that was freed until now. Success also where there is nothing to do or no way to do it.
@@ -114,7 +119,7 @@ Status DeviceCache::record_fence(ContextId context) noexcept {
   if (!token.ok()) {
     const ErrorCode code = token.error().code;
     fences_work_ = fences_work_ && code != ErrorCode::Unsupported;
-    const bool failed = code != ErrorCode::Unsupported && code != ErrorCode::Busy;
+    const bool failed = code != ErrorCode::Unsupported && !is_put_off(token.error());
     if (is_sticky(token.error())) {
       poison(context);
     }
@@ -158,7 +163,7 @@ Result<bool> DeviceCache::poll_fences(ContextId context) noexcept {
       lock_.unlock();
       continue;
     }
-    const bool waits = done.ok() || done.error().code == ErrorCode::Busy;
+    const bool waits = done.ok() || is_put_off(done.error());
     const bool kept = waits && serves && heap->gate.has_room_for_fence();
     if (kept) {
       heap->gate.add_fence(*fence);
@@ -187,7 +192,6 @@ Result<bool> DeviceCache::wait_for_frees(ContextId context) noexcept {
 
   lock_.lock();
   books_.stats().count(BasisWord::free_wait_ns, elapsed_ns(begin_ns, end_ns));
-  const bool busy = !done.ok() && done.error().code == ErrorCode::Busy;
   bool passed = false;
   if (done.ok()) {
     if (Heap* const heap = books_.find_heap(context); heap != nullptr) {
@@ -202,7 +206,7 @@ Result<bool> DeviceCache::wait_for_frees(ContextId context) noexcept {
   if (done.ok()) {
     drop_stale_fences(context, order);
   }
-  if (!done.ok() && !busy) {
+  if (!done.ok() && !is_put_off(done.error())) {
     return done.error();
   }
   return passed;

@@ -8,10 +8,25 @@ namespace tidemark::alloc {
 // One segment at a time, chosen under the lock, so that other threads can still have the rest meanwhile. `choose` says
 // 0 to end.
 template <class Choose>
-DeviceCache::GivenBack DeviceCache::give_back(Choose&& choose) noexcept {
+DeviceCache::GivenBack DeviceCache::give_back(Wait wait, Choose&& choose) noexcept {
   GivenBack given;
+  bool asked = false;
+  ContextId idle{};
   lock_.lock();
   while (const SegmentIndex retired = choose()) {
+    if (const ContextId context = books_.segment(retired).context;
+        wait == Wait::NotAllowed && (!asked || idle != context)) {
+      lock_.unlock();
+      given.cut_short = !is_idle(context);
+      lock_.lock();
+      if (given.cut_short) {
+        break;
+      }
+      asked = true;
+      idle = context;
+      continue;  // the choice may be another one by now
+    }
+    asked = false;
     const Segment segment = books_.segment(retired);
     books_.retire(retired);
     leaving_bytes_ += segment.size;
@@ -51,7 +66,7 @@ DeviceCache::GivenBack DeviceCache::give_back(Choose&& choose) noexcept {
 // What is idle now, not what becomes so meanwhile: another thread that frees and takes shall not keep us here.
 DeviceCache::GivenBack DeviceCache::give_back_idle() noexcept {
   const std::uint64_t now_ns = clock_.monotonic_ns();
-  return give_back([&]() TIDEMARK_REQUIRES(lock_) -> SegmentIndex {
+  return give_back(Wait::Allowed, [&]() TIDEMARK_REQUIRES(lock_) -> SegmentIndex {
     const SegmentIndex oldest = books_.oldest_idle();
     return oldest != 0 && books_.segment(oldest).idle_since_ns <= now_ns ? oldest : 0;
   });
@@ -64,21 +79,21 @@ DeviceCache::GivenBack DeviceCache::flush() noexcept {
   books_.stats().count(BasisWord::sync_all_streams);
   const std::uint64_t order = books_.newest_free();
   lock_.unlock();
-  for (;;) {
-    std::optional<ContextId> waiting;
+  std::optional<ContextId> waiting;
+  do {
     lock_.lock();
-    for (Heap* heap = books_.next_heap(nullptr); heap != nullptr && !waiting; heap = books_.next_heap(heap)) {
+    Heap* heap = books_.next_heap(waiting ? books_.find_heap(*waiting) : nullptr);
+    waiting.reset();
+    for (; heap != nullptr && !waiting; heap = books_.next_heap(heap)) {
       if (heap->serves() && !heap->gate.empty() && heap->gate.oldest_free(books_.blocks()) <= order) {
         waiting = heap->context;
       }
     }
     lock_.unlock();
-    // A heap whose wait succeeds has nothing that old any more, one whose wait fails no longer serves.
-    if (!waiting || !upstream_.may_make_helper_calls()) {
-      break;
+    if (waiting && upstream_.may_make_helper_calls()) {
+      (void)wait_for_frees(*waiting);
     }
-    (void)wait_for_frees(*waiting);
-  }
+  } while (waiting);
   const GivenBack given = give_back_idle();
   (void)wait_for_releases();
   return given;
@@ -130,16 +145,61 @@ bool DeviceCache::is_done(std::uint64_t ticket) const noexcept {
 
 // By policy
 
+bool DeviceCache::is_idle(ContextId context) noexcept {
+  const Result<FenceToken> fence = upstream_.record_fence(context);
+  if (!fence.ok()) {
+    return false;
+  }
+  const Result<bool> done = upstream_.is_fence_done(context, fence.value());
+  const bool idle = done.ok() && done.value();
+  if (!idle) {
+    upstream_.drop_fence(context, fence.value());
+  }
+  return idle;
+}
+
+bool DeviceCache::is_idle_everywhere() noexcept {
+  std::optional<ContextId> asked;
+  do {
+    lock_.lock();
+    Heap* heap = books_.next_heap(asked ? books_.find_heap(*asked) : nullptr);
+    while (heap != nullptr && !heap->serves()) {
+      heap = books_.next_heap(heap);
+    }
+    asked = heap == nullptr ? std::nullopt : std::optional{heap->context};
+    lock_.unlock();
+    if (asked && !is_idle(*asked)) {
+      return false;
+    }
+  } while (asked);
+  return true;
+}
+
+bool DeviceCache::is_past_growth_bound(std::uint64_t growth) noexcept {
+  const std::uint64_t peak = books_.stats().lifetime_peak_active();
+  const std::uint64_t bound = std::max(peak + peak / 4, peak + policy_.growth_slack.count());
+  return books_.stats().reserved() + growth > bound;
+}
+
+// Whether the next free has to look.
+void DeviceCache::note_size() noexcept {
+  const std::uint64_t taken = books_.stats().reserved() + committed_bytes_ + leaving_bytes_;
+  const bool too_large = overgrown_ || taken > limit_;
+  attention_ = too_large ? attention_ | kTooLarge : attention_ & ~std::uint32_t{kTooLarge};
+}
+
 bool DeviceCache::make_room_to_grow(ContextId context, const Request& request) noexcept {
   bool freed = collect_garbage(context);
   if (policy_.growth_gate) {
-    const GivenBack given = give_back([&]() TIDEMARK_REQUIRES(lock_) -> SegmentIndex {
-      const DeviceStats& stats = books_.stats();
-      const std::uint64_t peak = stats.lifetime_peak_active();
-      const std::uint64_t bound = std::max(peak + peak / 4, peak + policy_.growth_slack.count());
-      return stats.reserved() + request.segment > bound ? books_.largest_idle() : 0;
+    const GivenBack given = give_back(Wait::NotAllowed, [&]() TIDEMARK_REQUIRES(lock_) -> SegmentIndex {
+      return is_past_growth_bound(request.segment) ? books_.largest_idle() : 0;
     });
     freed = freed || given.bytes != 0;
+    if (given.cut_short) {
+      const DeviceLockGuard guard(lock_);
+      overgrown_ = true;
+      note_size();
+    }
   }
   return freed;
 }
@@ -178,7 +238,7 @@ bool DeviceCache::collect_garbage(ContextId context) noexcept {
         }
       }
     }
-    const GivenBack given = give_back([&]() TIDEMARK_REQUIRES(lock_) -> SegmentIndex {
+    const GivenBack given = give_back(Wait::NotAllowed, [&]() TIDEMARK_REQUIRES(lock_) -> SegmentIndex {
       SegmentIndex index = books_.oldest_idle();
       for (; index != 0; index = books_.segment(index).idle_after) {
         if (const auto age = age_if_eligible(index); age && *age * count >= total_age) {
@@ -203,7 +263,7 @@ bool DeviceCache::give_back_oversize(ContextId context, const Request& request) 
   }
   const std::uint64_t wanted = std::max(request.block, sizes_.max_split());
   std::uint64_t chosen = 0;
-  const GivenBack given = give_back([&]() TIDEMARK_REQUIRES(lock_) -> SegmentIndex {
+  const GivenBack given = give_back(Wait::Allowed, [&]() TIDEMARK_REQUIRES(lock_) -> SegmentIndex {
     if (chosen >= wanted) {
       return 0;
     }
@@ -237,8 +297,11 @@ SegmentIndex DeviceCache::next_to_tidy(LazyTime& now) noexcept {
     return 0;
   }
   const std::uint64_t cached = books_.stats().cached();
-  if (cached > max_cached_) {
+  if (cached > max_cached_ || books_.stats().reserved() > limit_) {
     return oldest;
+  }
+  if (overgrown_ && is_past_growth_bound(0)) {
+    return books_.largest_idle();
   }
   const bool expired = now.is_known() && cached > policy_.idle_floor.count() &&
                        elapsed_ns(books_.segment(oldest).idle_since_ns, now.ns()) >= max_idle_ns_;
@@ -246,7 +309,7 @@ SegmentIndex DeviceCache::next_to_tidy(LazyTime& now) noexcept {
 }
 
 // What earlier calls left to do: a parked empty-cache, segments that are not to be kept, too much or too old a cache.
-void DeviceCache::tidy_up() noexcept {
+void DeviceCache::tidy_up(Wait wait) noexcept {
   LazyTime now{clock_, clock_.monotonic_ns()};
   lock_.lock();
   const bool untidy = needs_tidying(now);
@@ -255,11 +318,11 @@ void DeviceCache::tidy_up() noexcept {
   if (!untidy || !upstream_.may_make_helper_calls()) {
     return;
   }
-  if (ticket != 0) {
+  if (ticket != 0 && (wait == Wait::Allowed || is_idle_everywhere())) {
     const GivenBack given = flush();
     const DeviceLockGuard guard(lock_);
     // A capture that began meanwhile cut it short: the next call goes on. Two threads may get here in either order.
-    const bool cut_short = !given.status.ok() && given.status.error().code == ErrorCode::Busy;
+    const bool cut_short = !given.status.ok() && is_put_off(given.status.error());
     if (!cut_short && done_tickets_.load(std::memory_order_relaxed) < ticket) {
       done_tickets_.store(ticket, std::memory_order_release);
       if (parked_tickets_ == ticket) {
@@ -267,7 +330,10 @@ void DeviceCache::tidy_up() noexcept {
       }
     }
   }
-  give_back([&]() TIDEMARK_REQUIRES(lock_) { return next_to_tidy(now); });
+  const GivenBack given = give_back(wait, [&]() TIDEMARK_REQUIRES(lock_) { return next_to_tidy(now); });
+  const DeviceLockGuard guard(lock_);
+  overgrown_ = overgrown_ && (given.cut_short || !given.status.ok());
+  note_size();
 }
 
 }  // namespace tidemark::alloc

@@ -31,6 +31,16 @@ void DeviceStats::take_back(Pool pool, std::uint64_t size, std::uint64_t request
   raise_each_block_peak(pool);
 }
 
+void DeviceStats::undo_begin_free(Pool pool, std::uint64_t size) noexcept {
+  std::uint64_t* const words = words_of(pool);
+  words[kLiveBlocks] += 1;
+  words[kLiveBytes] += size;
+  words[kPendingBlocks] -= 1;
+  words[kPendingBytes] -= size;
+  touch_blocks(pool);
+  raise_each_block_peak(pool);
+}
+
 void DeviceStats::hand_out_oversize() noexcept {
   word(BasisWord::oversize_blocks_total) += 1;
   take_back_oversize();

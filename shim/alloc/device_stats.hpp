@@ -35,8 +35,10 @@ class DeviceStats {
     pool == Pool::Small ? finish_free_in<Pool::Small>(size, requested) : finish_free_in<Pool::Large>(size, requested);
   }
 
-  // A free that the driver refused: live again, as if it had never been asked.
+  // A free that the driver refused: live again, as if it had never been asked; the second before finish_free.
   void take_back(Pool pool, std::uint64_t size, std::uint64_t requested) noexcept;
+
+  void undo_begin_free(Pool pool, std::uint64_t size) noexcept;
 
   void hand_out_oversize() noexcept;
   void free_oversize() noexcept { word(BasisWord::oversize_blocks) -= 1; }

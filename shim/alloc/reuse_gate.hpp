@@ -42,6 +42,7 @@ class ReuseGate {
     return last_ != 0 && blocks[last_].order > fenced_order_;
   }
   [[nodiscard]] bool is_batch_full() const { return batch_blocks_ >= kBatchBlocks || batch_bytes_ >= kBatchBytes; }
+  [[nodiscard]] bool has_fence() const { return fence_count_ != 0; }
   [[nodiscard]] bool has_room_for_fence() const { return fence_count_ < fences_.size(); }
 
   // Requires: has_room_for_fence(). Fences may arrive out of order, when two threads record at once.

@@ -4,10 +4,11 @@
 // Errors: the driver's code travels in Error::native and reaches the program unchanged. OutOfMemory is said only when
 // the driver said so. An implementation restores whatever thread state it had to change (current context or device), on
 // success and on failure, and leaves the runtime's "last error" alone.
-// At exit the driver may be gone: calls then fail with NotInitialized and nothing else happens.
-// Captures: a helper call (wait, fence, memory_info) that finds a stream capture open says Busy and does nothing; the
-// allocator also asks may_make_helper_calls() first. allocate() and release() of pass-through memory are the program's
-// own calls and always go through.
+// At exit the driver may be gone: calls then fail with NotInitialized and nothing else happens. Refused: the driver
+// takes no call from this thread now (it runs a host function of a stream); nothing was done, and the device is in
+// order. Captures: a helper call (wait, fence, memory_info) that finds a stream capture open says Busy and does
+// nothing; the allocator also asks may_make_helper_calls() first. allocate() and release() of pass-through memory are
+// the program's own calls and always go through.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +24,8 @@ struct MemoryInfo {
   Bytes total;
 };
 
-// A mark in a context's work; 0 is none. Made by record_fence, ended by drop_fence or by is_fence_done saying true.
+// A mark in a context's work; 0 is none. Made by record_fence, ended by drop_fence or by is_fence_done saying true, and
+// by nothing else, an error included.
 enum class FenceToken : std::uint64_t {};
 
 class Upstream {

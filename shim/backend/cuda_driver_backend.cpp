@@ -34,6 +34,11 @@ Status cuda_status(CUresult code) noexcept {
     case CUDA_ERROR_INVALID_CONTEXT:
     case CUDA_ERROR_CONTEXT_IS_DESTROYED:
       return Error{ErrorCode::NotInitialized, code};
+    case CUDA_ERROR_NOT_PERMITTED:
+      return Error{ErrorCode::Refused, code};
+    case CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED:
+    case CUDA_ERROR_STREAM_CAPTURE_IMPLICIT:
+      return Error{ErrorCode::Busy, code};  // a capture that began on a way we don't see
     default:
       return Error{ErrorCode::DriverFailure, code};
   }

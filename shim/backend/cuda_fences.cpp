@@ -77,7 +77,6 @@ Result<bool> CudaFences::is_done(const CudaContexts& contexts, alloc::ContextId 
       return false;
     }
     if (code != CUDA_SUCCESS && event.context == owner) {
-      mark->is_taken.store(false, std::memory_order_release);
       return cuda_status(code).error();
     }
   }

@@ -19,6 +19,11 @@ Status to_status(cudaError_t code) noexcept {
     case cudaErrorInitializationError:
     case cudaErrorCudartUnloading:
       return Error{ErrorCode::NotInitialized, code};
+    case cudaErrorNotPermitted:
+      return Error{ErrorCode::Refused, code};
+    case cudaErrorStreamCaptureUnsupported:
+    case cudaErrorStreamCaptureImplicit:
+      return Error{ErrorCode::Busy, code};  // a capture that began on a way we don't see
     default:
       return Error{ErrorCode::DriverFailure, code};
   }

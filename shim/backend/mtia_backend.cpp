@@ -19,6 +19,8 @@ Status to_status(mtiaResult_t code) noexcept {
     case MTIA_ERROR_NOT_INITIALIZED:
     case MTIA_ERROR_DEINITIALIZED:
       return Error{ErrorCode::NotInitialized, code};
+    case MTIA_ERROR_NOT_SUPPORTED:
+      return Error{ErrorCode::Refused, code};  // what every call gets inside a host function
     default:
       return Error{ErrorCode::DriverFailure, code};
   }

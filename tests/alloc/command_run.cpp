@@ -103,7 +103,8 @@ void Run::release(std::size_t index) {
   expect(expected.ok() == seen.ok(), "a free that succeeds here and fails there");
   const bool refused_by_driver = !expected.ok() && device_.size_at(holding.ptr) && cache_->find(holding.ptr) &&
                                  cache_->find(holding.ptr)->passed_through;
-  if (!refused_by_driver) {
+  const bool refused_outright = !expected.ok() && expected.error().code == ErrorCode::Refused;
+  if (!refused_by_driver && !refused_outright) {
     live_.erase(live_.begin() + static_cast<std::ptrdiff_t>(index));
     freed_.push_back(holding);
   }
@@ -211,6 +212,10 @@ void Run::step(const Command& command) {
       model_.device.finished = model_.device.submitted;
       device_.finish_work();
       break;
+    case Op::RefuseCalls:
+      model_.device.refusing = a % 2 == 1;
+      device_.refuse_calls(a % 2 == 1);
+      break;
     case Op::DestroyContext:
       destroy(a % kContexts, true);
       break;
@@ -261,7 +266,7 @@ void Run::step(const Command& command) {
       TestClock::advance(a);
       break;
     case Op::MemoryInfo: {
-      if (model_.device.broken) {
+      if (model_.device.broken || model_.device.refusing) {
         break;
       }
       const auto [free, total] = model_.memory_info();

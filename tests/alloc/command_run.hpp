@@ -25,6 +25,7 @@ namespace tidemark::test {
   X(EndCapture)              \
   X(SubmitWork)              \
   X(FinishWork)              \
+  X(RefuseCalls)             \
   X(DestroyContext)          \
   X(FailToDestroyContext)    \
   X(CountOnly)               \

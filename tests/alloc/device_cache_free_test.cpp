@@ -121,7 +121,7 @@ TEST(Capture, TheNextWaitLetsPassWhatWasFreedInIt) {
   EXPECT_EQ(rig.device.calls().waits, 1U);
 }
 
-TEST(Capture, AMissAfterItWaitsOnceForWhatWasFreedInIt) {
+TEST(Capture, AMissAfterItAsksWithoutAWaitWhatWasFreedInIt) {
   CacheRig rig;
   const DevicePtr block = rig.allocated(6_MiB);
   rig.device.begin_capture();
@@ -129,10 +129,76 @@ TEST(Capture, AMissAfterItWaitsOnceForWhatWasFreedInIt) {
   rig.device.submit_work();
   rig.device.end_capture();
 
+  EXPECT_NE(rig.allocated(6_MiB), block);
+  EXPECT_FALSE(rig.device.is_idle());
+  rig.device.finish_work();
   EXPECT_EQ(rig.allocated(6_MiB), block);
 
-  EXPECT_TRUE(rig.device.is_idle());
-  EXPECT_EQ(rig.hits(), 1U);
+  EXPECT_EQ(rig.device.calls().waits, 0U);
+  EXPECT_EQ(rig.device.calls().open_fences, 0U);
+}
+
+TEST(Capture, WithoutFencesWhatWasFreedInItWaitsForTheNextFree) {
+  CacheRig rig;
+  rig.device.support_fences(false);
+  const DevicePtr block = rig.allocated(6_MiB);
+  rig.device.begin_capture();
+  rig.freed(block);
+  rig.device.end_capture();
+
+  const DevicePtr other = rig.allocated(6_MiB);
+  EXPECT_EQ(rig.device.calls().waits, 0U);
+  rig.freed(other);
+
+  EXPECT_EQ(rig.pending(), 0_B);
+  EXPECT_EQ(rig.cached(), 12_MiB);
+}
+
+TEST(StrictFree, DropsTheFencesThatItsWaitMadeNeedless) {
+  CacheRig rig;
+  const DevicePtr first = rig.allocated(6_MiB);
+  const DevicePtr second = rig.allocated(6_MiB);
+  rig.device.begin_capture();
+  rig.freed(first);
+  rig.device.end_capture();
+  rig.device.submit_work();
+  const DevicePtr miss = rig.allocated(6_MiB);
+  ASSERT_EQ(rig.device.calls().open_fences, 1U);
+
+  rig.freed(second);
+
+  EXPECT_EQ(rig.device.calls().open_fences, 0U);
+  rig.freed(miss);
+}
+
+// The program called it in a host function of a stream, where the driver takes no call.
+TEST(StrictFree, LeavesTheBlockWithTheProgramWhereTheDriverTakesNoCall) {
+  CacheRig rig;
+  const DevicePtr block = rig.allocated(4_KiB);
+  rig.device.refuse_calls(true);
+
+  const Status refused = rig.cache().release(block);
+
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().native, kFakeNotPermitted);
+  EXPECT_EQ(rig.allocated_bytes(), 4_KiB);
+  EXPECT_EQ(rig.pending(), 0_B);
+  rig.device.refuse_calls(false);
+  EXPECT_NE(rig.allocated(4_KiB), block);
+  rig.freed(block);
+  EXPECT_EQ(rig.allocated(4_KiB), block) << "and the context still caches";
+}
+
+TEST(FastFree, IsAcceptedWhereTheDriverTakesNoCallAndPoisonsNothing) {
+  Policy policy;
+  policy.free_mode = alloc::FreeMode::Fast;
+  CacheRig rig{policy};
+  const DevicePtr block = rig.allocated(40_MiB);  // more than a batch: a fence is worth its call
+  rig.device.refuse_calls(true);
+  rig.freed(block);
+  rig.device.refuse_calls(false);
+
+  EXPECT_EQ(rig.allocated(40_MiB), block);
 }
 
 TEST(Capture, AFailureInItIsTheDriversOwnWithoutARetry) {

@@ -139,6 +139,10 @@ class Commands {
       case 37:
       case 38:
         return {Op::InteriorFree, random_() % 100000, 0};
+      case 39:
+      case 40:
+      case 41:
+        return {Op::RefuseCalls, below(12) == 0 ? std::uint64_t{1} : 0, 0};
       default:
         return {below(2) == 0 ? Op::SubmitWork : Op::FinishWork, 0, 0};
     }

@@ -50,6 +50,43 @@ TEST(EmptyCache, CanBeParkedForTheProgramsNextCall) {
   EXPECT_EQ(rig.reserved(), 0_B);
 }
 
+TEST(EmptyCache, ParkedWaitsForAFreeWhereTheDeviceIsAtWork) {
+  CacheRig rig;
+  const DevicePtr block = rig.allocated(1_KiB);
+  rig.freed(rig.allocated(30_MiB));
+  const std::uint64_t ticket = rig.cache().park_empty_cache();
+  rig.device.submit_work();
+
+  const DevicePtr other = rig.allocated(1_KiB);
+  EXPECT_FALSE(rig.cache().is_done(ticket));
+  EXPECT_FALSE(rig.device.is_idle());
+  rig.freed(block);
+
+  EXPECT_TRUE(rig.cache().is_done(ticket));
+  EXPECT_EQ(rig.reserved(), 2_MiB);
+  rig.freed(other);
+}
+
+TEST(EmptyCache, ParkedStaysParkedWhereTheDriverTakesNoCall) {
+  Policy policy;
+  policy.free_mode = alloc::FreeMode::Fast;
+  CacheRig rig{policy};
+  const DevicePtr first = rig.allocated(30_MiB);
+  const DevicePtr second = rig.allocated(1_KiB);
+  rig.freed(first);
+  (void)rig.allocated(30_MiB);  // idle for a moment, so that there is something to refuse
+  rig.freed(first);
+  const std::uint64_t ticket = rig.cache().park_empty_cache();
+
+  rig.device.refuse_calls(true);
+  rig.freed(second);
+  EXPECT_EQ(rig.reserved(), 32_MiB);
+  rig.device.refuse_calls(false);
+  rig.freed(rig.allocated(1_KiB));
+
+  EXPECT_TRUE(rig.cache().is_done(ticket));
+}
+
 TEST(EmptyCache, ADriverThatRefusesIsNotAskedAgain) {
   CacheRig rig;
   rig.freed(rig.allocated(30_MiB));
@@ -89,6 +126,38 @@ TEST(GrowthGate, GivesIdleSegmentsBackBeforeReservingFarMoreThanWasEverUsed) {
   const DevicePtr block = rig.allocated(160_MiB);  // 460 MiB would pass 200 + 256
 
   EXPECT_EQ(rig.reserved(), 260_MiB) << "the largest went back";
+  rig.freed(block);
+}
+
+// A native allocation doesn't wait: the stream may be waiting for this very thread.
+TEST(GrowthGate, LeavesItToTheNextFreeWhereTheDeviceIsAtWork) {
+  CacheRig rig;
+  const DevicePtr small = rig.allocated(1_KiB);
+  rig.freed(rig.allocated(100_MiB));
+  rig.freed(rig.allocated(200_MiB));
+  rig.device.submit_work();
+
+  const DevicePtr block = rig.allocated(160_MiB);
+
+  EXPECT_EQ(rig.reserved(), 462_MiB);
+  EXPECT_FALSE(rig.device.is_idle());
+  rig.freed(small);
+  EXPECT_EQ(rig.reserved(), 262_MiB) << "the largest went back";
+  rig.freed(block);
+  EXPECT_EQ(rig.reserved(), 262_MiB) << "and that was all";
+}
+
+TEST(GrowthGate, LeavesItToTheNextFreeWhereNothingTellsWhetherTheDeviceIsAtWork) {
+  CacheRig rig;
+  rig.device.support_fences(false);
+  const DevicePtr small = rig.allocated(1_KiB);
+  rig.freed(rig.allocated(200_MiB));
+
+  const DevicePtr block = rig.allocated(300_MiB);
+
+  EXPECT_EQ(rig.reserved(), 502_MiB);
+  rig.freed(small);
+  EXPECT_EQ(rig.reserved(), 502_MiB) << "300 MiB in use have raised the bound";
   rig.freed(block);
 }
 
@@ -150,6 +219,36 @@ TEST(MaxIdle, GivesOldSegmentsBackInTheProgramsNextFreeOrMiss) {
   const DevicePtr miss = rig.allocated(50_MiB);
   EXPECT_EQ(rig.cached(), 10_MiB) << "not below 64 MiB: the newest stays";
   rig.freed(miss);
+}
+
+TEST(MaxIdle, LeavesItToTheNextFreeWhereTheDeviceIsAtWork) {
+  CacheRig rig;
+  rig.freed(rig.allocated(100_MiB));
+  TestClock::advance(60'000'000'000);
+  rig.device.submit_work();
+
+  const DevicePtr miss = rig.allocated(30_MiB);
+
+  EXPECT_EQ(rig.cached(), 100_MiB);
+  EXPECT_FALSE(rig.device.is_idle());
+  rig.freed(miss);
+  EXPECT_EQ(rig.cached(), 30_MiB);
+}
+
+TEST(Limit, BelowWhatIsReservedIsMetByTheNextFrees) {
+  CacheRig rig;
+  const DevicePtr a = rig.allocated(40_MiB);
+  const DevicePtr b = rig.allocated(30_MiB);
+  rig.freed(rig.allocated(20_MiB));
+
+  rig.cache().set_limit(50_MiB);
+  EXPECT_EQ(rig.reserved(), 90_MiB) << "not by the command itself: it may come from another thread";
+  rig.freed(a);
+  EXPECT_EQ(rig.reserved(), 30_MiB) << "oldest first, until it is met";
+  rig.freed(b);
+
+  EXPECT_EQ(rig.reserved(), 30_MiB);
+  EXPECT_EQ(rig.cached(), 30_MiB);
 }
 
 TEST(MaxIdle, LeavesALittleCacheAlone) {

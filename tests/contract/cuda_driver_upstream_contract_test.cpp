@@ -49,6 +49,11 @@ class CudaDriverRig final : public UpstreamRig {
   }
   void finish_work() override { EXPECT_EQ(cuStreamSynchronize(stream_), CUDA_SUCCESS); }
   bool is_work_done() override { return cuStreamQuery(stream_) == CUDA_SUCCESS; }
+  void run_where_calls_are_refused(const std::function<void()>& call) override {
+    std::function<void()> copy = call;
+    EXPECT_EQ(cuLaunchHostFunc(stream_, run_call, &copy), CUDA_SUCCESS);
+    EXPECT_EQ(cuStreamSynchronize(stream_), CUDA_SUCCESS);
+  }
   std::uint64_t thread_state() override {
     CUcontext current = nullptr;
     EXPECT_EQ(cuCtxGetCurrent(&current), CUDA_SUCCESS);

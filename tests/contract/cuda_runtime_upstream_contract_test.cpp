@@ -25,6 +25,11 @@ class CudaRuntimeRig final : public UpstreamRig {
   void submit_work() override { EXPECT_EQ(cudaMemsetAsync(scratch_, 1, kScratch, stream_), cudaSuccess); }
   void finish_work() override { EXPECT_EQ(cudaStreamSynchronize(stream_), cudaSuccess); }
   bool is_work_done() override { return cudaStreamQuery(stream_) == cudaSuccess; }
+  void run_where_calls_are_refused(const std::function<void()>& call) override {
+    std::function<void()> copy = call;
+    EXPECT_EQ(cudaLaunchHostFunc(stream_, run_call, &copy), cudaSuccess);
+    EXPECT_EQ(cudaStreamSynchronize(stream_), cudaSuccess);
+  }
   // The last error is minded by LastErrorScope, around the whole of a program's call.
   std::uint64_t thread_state() override {
     int device = -1;

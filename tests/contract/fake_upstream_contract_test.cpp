@@ -21,6 +21,11 @@ class FakeRig final : public UpstreamRig {
     return true;
   }
   void end_capture() override { fake_.end_capture(); }
+  void run_where_calls_are_refused(const std::function<void()>& call) override {
+    fake_.refuse_calls(true);
+    call();
+    fake_.refuse_calls(false);
+  }
 
  private:
   FakeUpstream fake_{8_GiB};

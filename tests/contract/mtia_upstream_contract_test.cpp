@@ -26,6 +26,11 @@ class MtiaRig final : public UpstreamRig {
   void submit_work() override { EXPECT_EQ(mtiaMemsetAsync(scratch_, 1, kScratch, stream_), MTIA_SUCCESS); }
   void finish_work() override { EXPECT_EQ(mtiaStreamSynchronize(stream_), MTIA_SUCCESS); }
   bool is_work_done() override { return mtiaStreamQuery(stream_) == MTIA_SUCCESS; }
+  void run_where_calls_are_refused(const std::function<void()>& call) override {
+    std::function<void()> copy = call;
+    EXPECT_EQ(mtiaLaunchHostFunc(stream_, run_call, &copy), MTIA_SUCCESS);
+    EXPECT_EQ(mtiaStreamSynchronize(stream_), MTIA_SUCCESS);
+  }
   std::uint64_t thread_state() override {
     int device = -1;
     EXPECT_EQ(mtiaGetDevice(&device), MTIA_SUCCESS);

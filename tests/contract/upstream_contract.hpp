@@ -39,9 +39,15 @@ class UpstreamRig {
   virtual bool begin_capture() { return false; }
   virtual void end_capture() {}
 
+  // Runs `call` where this driver takes no call: in a host function of a stream.
+  virtual void run_where_calls_are_refused(const std::function<void()>& call) = 0;
+
   // What the calling thread would notice: its current device, context, last error. The same before and after each call.
   [[nodiscard]] virtual std::uint64_t thread_state() { return 0; }
 };
+
+// For the driver's host functions, which take a pointer.
+inline void run_call(void* call) { (*static_cast<const std::function<void()>*>(call))(); }
 
 using UpstreamRigFactory = std::function<std::unique_ptr<UpstreamRig>()>;
 
@@ -239,6 +245,30 @@ TEST_P(UpstreamContract, MakesNoHelperCallDuringACapture) {
   EXPECT_TRUE(fence.error().code == ErrorCode::Busy || fence.error().code == ErrorCode::Unsupported);
   EXPECT_TRUE(upstream.may_make_helper_calls());
   EXPECT_TRUE(upstream.release_idle(context, block).ok());
+}
+
+TEST_P(UpstreamContract, SaysThatACallIsRefusedInAHostFunctionAndLeavesAllAsItWas) {
+  const alloc::DevicePtr block = allocated(1_MiB);
+  const Bytes before = free_memory();
+  Status waited;
+  Status released;
+  std::optional<Result<alloc::DevicePtr>> second;
+
+  rig->run_where_calls_are_refused([&] {
+    waited = upstream.wait_for_all_work(context);
+    released = upstream.release(context, block);
+    second = upstream.allocate(context, 1_MiB);
+  });
+
+  ASSERT_FALSE(waited.ok());
+  EXPECT_EQ(waited.error().code, ErrorCode::Refused);
+  ASSERT_FALSE(released.ok());
+  EXPECT_EQ(released.error().code, ErrorCode::Refused);
+  ASSERT_TRUE(second.has_value());
+  EXPECT_FALSE(second->ok());
+  EXPECT_EQ(free_memory(), before);
+  EXPECT_TRUE(upstream.wait_for_all_work(context).ok());
+  EXPECT_TRUE(upstream.release(context, block).ok());
 }
 
 TEST_P(UpstreamContract, LeavesTheThreadAsItWas) {

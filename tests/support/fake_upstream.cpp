@@ -9,6 +9,8 @@ using alloc::MemoryInfo;
 
 namespace {
 
+constexpr Error kNotPermitted{ErrorCode::Refused, kFakeNotPermitted};
+
 // A copy, because a hook may take itself away.
 void run(const std::function<void()>& hook) {
   if (const std::function<void()> copy = hook; copy) {
@@ -21,6 +23,10 @@ void run(const std::function<void()>& hook) {
 Result<DevicePtr> FakeUpstream::allocate(ContextId context, Bytes size) noexcept {
   run(before_allocate);
   const std::lock_guard guard(mutex_);
+  if (refuses_) {
+    ++calls_.refused_allocations;
+    return kNotPermitted;
+  }
   if (failing_allocations_ > 0) {
     --failing_allocations_;
     ++calls_.refused_allocations;
@@ -47,6 +53,9 @@ Result<DevicePtr> FakeUpstream::allocate(ContextId context, Bytes size) noexcept
 Status FakeUpstream::release(ContextId context, DevicePtr ptr) noexcept {
   run(before_release);
   const std::lock_guard guard(mutex_);
+  if (refuses_) {
+    return kNotPermitted;
+  }
   if (failing_releases_ > 0) {
     --failing_releases_;
     return release_error_;
@@ -107,6 +116,9 @@ void FakeUpstream::drop_fence(ContextId, FenceToken) noexcept {
 
 Result<MemoryInfo> FakeUpstream::memory_info(ContextId) noexcept {
   const std::lock_guard guard(mutex_);
+  if (refuses_) {
+    return kNotPermitted;
+  }
   if (broken_) {
     return *broken_;
   }
@@ -123,7 +135,7 @@ std::optional<Error> FakeUpstream::refusal() noexcept {
     ++calls_.helper_calls_in_capture;
     return Error{ErrorCode::Busy};
   }
-  return broken_;
+  return refuses_ ? kNotPermitted : broken_;
 }
 
 void FakeUpstream::submit_work() {
@@ -149,6 +161,11 @@ void FakeUpstream::begin_capture() {
 void FakeUpstream::end_capture() {
   const std::lock_guard guard(mutex_);
   --captures_;
+}
+
+void FakeUpstream::refuse_calls(bool refuse) {
+  const std::lock_guard guard(mutex_);
+  refuses_ = refuse;
 }
 
 void FakeUpstream::support_fences(bool supported) {

@@ -23,6 +23,7 @@ inline constexpr alloc::ContextId kContext{1};
 inline constexpr int kFakeOutOfMemory = 2;
 inline constexpr int kFakeInvalidValue = 1;
 inline constexpr int kFakeSticky = 700;
+inline constexpr int kFakeNotPermitted = 800;
 
 class FakeUpstream final : public alloc::Upstream {
  public:
@@ -47,6 +48,9 @@ class FakeUpstream final : public alloc::Upstream {
 
   void begin_capture();
   void end_capture();
+
+  // From now on every call fails, as all do inside a host function of a stream.
+  void refuse_calls(bool refuse);
 
   // What goes wrong
 
@@ -103,6 +107,7 @@ class FakeUpstream final : public alloc::Upstream {
   std::uint64_t submitted_ = 0;
   std::uint64_t finished_ = 0;
   unsigned captures_ = 0;
+  bool refuses_ = false;
   bool fences_supported_ = true;
   unsigned failing_allocations_ = 0;
   Error allocation_error_{};

@@ -272,6 +272,9 @@ void ReferenceModel::enter_idle(Segment& segment, std::uint64_t since_ns) {
 Status ReferenceModel::driver_allocate(std::uint64_t size) {
   device.now_ns += device.allocate_ns;
   words_[BasisWord::driver_ns] += device.allocate_ns;
+  if (device.refusing) {
+    return Error{ErrorCode::Refused};
+  }
   if (device.failing_allocations > 0) {
     --device.failing_allocations;
     return device.allocation_error;
@@ -287,6 +290,9 @@ Status ReferenceModel::driver_allocate(std::uint64_t size) {
 Status ReferenceModel::driver_release(std::uint64_t size) {
   device.now_ns += device.release_ns;
   words_[BasisWord::driver_ns] += device.release_ns;
+  if (device.refusing) {
+    return Error{ErrorCode::Refused};
+  }
   if (device.failing_releases > 0) {
     --device.failing_releases;
     return Error{ErrorCode::DriverFailure};
@@ -300,6 +306,9 @@ Status ReferenceModel::driver_release(std::uint64_t size) {
 Status ReferenceModel::driver_wait() {
   device.now_ns += device.wait_ns;
   words_[BasisWord::free_wait_ns] += device.wait_ns;
+  if (device.refusing) {
+    return Error{ErrorCode::Refused};
+  }
   if (device.broken) {
     return *device.broken;
   }

@@ -32,6 +32,7 @@ struct ModelDevice {
   unsigned failing_releases = 0;
   std::optional<Error> broken{};
   bool capturing = false;
+  bool refusing = false;
   bool has_fences = true;
   std::uint64_t submitted = 0;
   std::uint64_t finished = 0;
@@ -144,6 +145,11 @@ class ReferenceModel {
     bool detached = false;
     bool poisoned = false;
   };
+  struct GivenBack {
+    std::uint64_t bytes = 0;
+    Status status;
+    bool cut_short = false;
+  };
   struct Request {
     std::uint64_t requested;
     std::uint64_t block;
@@ -189,11 +195,14 @@ class ReferenceModel {
   bool pass(Heap& heap, std::uint64_t order);
   void poison(Heap& heap);
   template <class Choose>
-  std::pair<std::uint64_t, Status> give_back(Choose choose);
-  std::pair<std::uint64_t, Status> flush();
+  GivenBack give_back(bool may_wait, Choose choose);
+  GivenBack flush();
   bool make_room(alloc::ContextId context, const Request& request);
   bool give_back_oversize(alloc::ContextId context, const Request& request);
-  void tidy(bool looks_at_the_time = true);
+  void tidy(bool may_wait, bool looks_at_the_time = true);
+  [[nodiscard]] bool is_known_idle() const;
+  [[nodiscard]] bool is_past_growth_bound(std::uint64_t growth);
+  [[nodiscard]] Segment* largest_idle();
   [[nodiscard]] Segment* next_to_tidy(bool looks_at_the_time);
   [[nodiscard]] bool is_serving(const Heap* heap) const {
     return heap != nullptr && !heap->detached && !heap->poisoned;
@@ -207,6 +216,7 @@ class ReferenceModel {
   void change(ModelStatName name, bool large, std::int64_t by);
   void count_handed_out(const Block& block, bool again);
   void count_free_begun(const Block& block);
+  void count_free_undone(const Block& block);
   void count_free_done(const Block& block);
   void count_segment(const Segment& segment, bool again);
   void count_segment_gone(const Segment& segment);
@@ -220,6 +230,7 @@ class ReferenceModel {
   bool counting_;
   bool sharing_ = true;
   bool parked_ = false;
+  bool overgrown_ = false;
   bool fences_work_ = true;
   bool fresh_ = false;
   std::uint64_t next_segment_ = 0;

@@ -31,7 +31,7 @@ Result<ModelAddress> ReferenceModel::allocate(ContextId context, std::uint64_t r
       return *hit;
     }
   }
-  tidy();
+  tidy(false);
   if (heap != nullptr && heap->detached) {
     return Error{ErrorCode::NotOurs};
   }
@@ -42,7 +42,7 @@ Result<ModelAddress> ReferenceModel::allocate(ContextId context, std::uint64_t r
     while (again) {
       words_[BasisWord::alloc_retries] += counted ? 0 : 1;
       counted = true;
-      const Status flushed = flush().second;
+      const Status flushed = flush().status;
       native = pass_through(context, request);
       again = is_out_of_memory(native) && flushed.ok() && !idle_.empty();
     }
@@ -84,7 +84,7 @@ Result<ModelAddress> ReferenceModel::allocate(ContextId context, std::uint64_t r
   }
   ++words_[BasisWord::alloc_retries];
   for (bool again = true; again;) {
-    const Status flushed = flush().second;
+    const Status flushed = flush().status;
     if (const auto hit = search(context, request)) {
       return *hit;
     }
@@ -137,7 +137,7 @@ Result<ModelAddress> ReferenceModel::fail(ContextId context, const Request& requ
   words_[BasisWord::oom_allocated_bytes] = all(Name::AllocatedBytes).current;
   words_[BasisWord::oom_reserved_bytes] = all(Name::ReservedBytes).current;
   words_[BasisWord::oom_held_bytes] = held_.current;
-  const bool asked = !device.capturing && !device.broken;
+  const bool asked = !device.capturing && !device.refusing && !device.broken;
   words_[BasisWord::oom_device_free_bytes] = asked ? device.capacity - device.used - device.taken : 0;
   words_[BasisWord::oom_device_total_bytes] = asked ? device.capacity : 0;
   words_[BasisWord::oom_largest_free_block_bytes] = largest_free_block(find(context));

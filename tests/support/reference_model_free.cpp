@@ -34,12 +34,12 @@ Status ReferenceModel::release(ModelAddress address) {
       heap.segments.splice(
           heap.segments.begin(), heap.segments,
           std::find_if(heap.segments.begin(), heap.segments.end(), [&](Segment& s) { return &s == &segment; }));
-      tidy();
+      tidy(true);
       return released;
     }
     by_number_.erase(segment.number);
     heap.segments.remove_if([&](const Segment& each) { return &each == &segment; });
-    tidy();
+    tidy(true);
     return {};
   }
   block.state = State::Pending;
@@ -59,7 +59,7 @@ Status ReferenceModel::release(ModelAddress address) {
     if (fences_work_ && batch_is_full && !device.capturing) {
       recorded = record_fence(heap);
     }
-    tidy(false);
+    tidy(true, false);
     return recorded;
   }
   if (device.capturing) {
@@ -68,13 +68,19 @@ Status ReferenceModel::release(ModelAddress address) {
   }
   const std::uint64_t order = frees_;
   if (const Status done = driver_wait(); !done.ok()) {
+    if (device.refusing) {
+      block.state = State::Live;
+      count_free_undone(block);
+      return done;
+    }
     postpone();
     poison(heap);
     return done;
   }
   finish_free(block);
   pass(heap, order);
-  tidy();
+  std::erase_if(heap.fences, [&](const Fence& fence) { return fence.covers <= order; });
+  tidy(true);
   return {};
 }
 
@@ -98,17 +104,14 @@ Result<bool> ReferenceModel::settle(ContextId context) {
   if (!is_serving(heap) || heap->pending.empty()) {
     return false;
   }
-  if (policy_.free_mode == alloc::FreeMode::Strict || !fences_work_) {
-    return wait_for_frees(*heap);
-  }
   if (const Status recorded = record_fence(*heap); !recorded.ok()) {
     return recorded.error();
   }
   if (!fences_work_) {
-    return wait_for_frees(*heap);
+    return policy_.free_mode == alloc::FreeMode::Fast ? wait_for_frees(*heap) : Result<bool>{false};
   }
   bool passed = false;
-  while (!heap->fences.empty()) {
+  while (!heap->fences.empty() && !device.refusing) {
     if (device.broken) {
       heap->fences.pop_front();
       poison(*heap);
@@ -134,6 +137,9 @@ Status ReferenceModel::record_fence(Heap& heap) {
     fences_work_ = false;
     return {};
   }
+  if (device.refusing) {
+    return {};
+  }
   if (device.broken) {
     poison(heap);
     return *device.broken;
@@ -148,6 +154,9 @@ Status ReferenceModel::record_fence(Heap& heap) {
 Result<bool> ReferenceModel::wait_for_frees(Heap& heap) {
   const std::uint64_t order = frees_;
   if (const Status done = driver_wait(); !done.ok()) {
+    if (device.refusing) {
+      return false;
+    }
     poison(heap);
     return done.error();
   }

@@ -11,51 +11,70 @@ using alloc::ContextId;
 using Name = ModelStatName;
 
 template <class Choose>
-std::pair<std::uint64_t, Status> ReferenceModel::give_back(Choose choose) {
-  std::uint64_t given = 0;
-  Status status;
+ReferenceModel::GivenBack ReferenceModel::give_back(bool may_wait, Choose choose) {
+  GivenBack given;
   while (Segment* segment = choose()) {
+    if (!may_wait && !is_known_idle()) {
+      given.cut_short = true;
+      break;
+    }
     Heap& heap = *segment->heap;
     const std::uint64_t size = segment->size;
     take_from_bin(segment->blocks.front());
     idle_.remove(segment);
     count_segment_gone(*segment);
     if (const Status released = driver_release(size); !released.ok()) {
-      status = released;
+      given.status = released;
       heap.segments.splice(
           heap.segments.begin(), heap.segments,
           std::find_if(heap.segments.begin(), heap.segments.end(), [&](Segment& s) { return &s == segment; }));
       count_segment(*segment, true);
       put_in_bin(segment->blocks.front());
+      enter_idle(*segment, segment->idle_since_ns);
+      if (device.refusing) {
+        break;
+      }
       poison(heap);
       continue;
     }
-    given += size;
+    given.bytes += size;
     by_number_.erase(segment->number);
     heap.segments.remove_if([&](const Segment& each) { return &each == segment; });
   }
-  return {given, status};
+  return given;
 }
 
-std::pair<std::uint64_t, Status> ReferenceModel::flush() {
+// A free waits natively, an allocation doesn't: it gives back only where that is known to be instant.
+bool ReferenceModel::is_known_idle() const {
+  return device.has_fences && !device.capturing && !device.refusing && !device.broken &&
+         device.finished == device.submitted;
+}
+
+bool ReferenceModel::is_past_growth_bound(std::uint64_t growth) {
+  const std::uint64_t bound =
+      std::max(peak_active_ever_ + peak_active_ever_ / 4, peak_active_ever_ + policy_.growth_slack.count());
+  return all(Name::ReservedBytes).current + growth > bound;
+}
+
+ReferenceModel::GivenBack ReferenceModel::flush() {
   ++words_[BasisWord::sync_all_streams];
   for (Heap& heap : heaps_) {
     if (is_serving(&heap) && !heap.pending.empty()) {
       (void)wait_for_frees(heap);
     }
   }
-  return give_back([&] { return idle_.empty() ? nullptr : idle_.front(); });
+  return give_back(true, [&] { return idle_.empty() ? nullptr : idle_.front(); });
 }
 
 Result<std::uint64_t> ReferenceModel::empty_cache() {
   if (device.capturing) {
     return Error{ErrorCode::Busy};
   }
-  const auto [given, status] = flush();
-  if (!status.ok()) {
-    return status.error();
+  const GivenBack given = flush();
+  if (!given.status.ok()) {
+    return given.status.error();
   }
-  return given;
+  return given.bytes;
 }
 
 bool ReferenceModel::make_room(ContextId context, const Request& request) {
@@ -80,14 +99,14 @@ bool ReferenceModel::make_room(ContextId context, const Request& request) {
           ++count;
         }
       }
-      const std::uint64_t round = give_back([&]() -> Segment* {
+      const std::uint64_t round = give_back(false, [&]() -> Segment* {
                                     for (Segment* segment : idle_) {
                                       if (is_eligible(segment) && age_of(segment) * count >= total) {
                                         return segment;
                                       }
                                     }
                                     return nullptr;
-                                  }).first;
+                                  }).bytes;
       if (round == 0) {
         break;
       }
@@ -95,17 +114,19 @@ bool ReferenceModel::make_room(ContextId context, const Request& request) {
     }
   }
   if (policy_.growth_gate) {
-    given += give_back([&]() -> Segment* {
-               const std::uint64_t bound = std::max(peak_active_ever_ + peak_active_ever_ / 4,
-                                                    peak_active_ever_ + policy_.growth_slack.count());
-               if (all(Name::ReservedBytes).current + request.segment <= bound || idle_.empty()) {
-                 return nullptr;
-               }
-               return *std::max_element(idle_.begin(), idle_.end(),
-                                        [](const Segment* a, const Segment* b) { return a->size < b->size; });
-             }).first;
+    const GivenBack more = give_back(false, [&]() -> Segment* {
+      return is_past_growth_bound(request.segment) && !idle_.empty() ? largest_idle() : nullptr;
+    });
+    given += more.bytes;
+    overgrown_ = overgrown_ || more.cut_short;
   }
   return given != 0;
+}
+
+// Of equals the one that has been idle longest.
+ReferenceModel::Segment* ReferenceModel::largest_idle() {
+  return *std::max_element(idle_.begin(), idle_.end(),
+                           [](const Segment* a, const Segment* b) { return a->size < b->size; });
 }
 
 bool ReferenceModel::give_back_oversize(ContextId context, const Request& request) {
@@ -115,7 +136,7 @@ bool ReferenceModel::give_back_oversize(ContextId context, const Request& reques
   const std::uint64_t wanted = std::max(request.block, policy_.max_split_size->count());
   std::uint64_t chosen = 0;
   const std::uint64_t given =
-      give_back([&]() -> Segment* {
+      give_back(true, [&]() -> Segment* {
         Segment* enough = nullptr;
         Segment* largest = nullptr;
         for (Segment* segment : idle_) {
@@ -132,7 +153,7 @@ bool ReferenceModel::give_back_oversize(ContextId context, const Request& reques
         Segment* next = chosen >= wanted ? nullptr : enough != nullptr ? enough : largest;
         chosen += next == nullptr ? 0 : next->size;
         return next;
-      }).first;
+      }).bytes;
   return given >= wanted;
 }
 
@@ -147,7 +168,11 @@ ReferenceModel::Segment* ReferenceModel::next_to_tidy(bool looks_at_the_time) {
   }
   Segment* oldest = idle_.front();
   const std::uint64_t cached = all(Name::ReservedBytes).current - all(Name::ActiveBytes).current;
-  const bool too_much = policy_.max_cached && cached > policy_.max_cached->count();
+  const bool too_much = (policy_.max_cached && cached > policy_.max_cached->count()) ||
+                        (limit_ && all(Name::ReservedBytes).current > limit_->count());
+  if (!too_much && overgrown_ && is_past_growth_bound(0)) {
+    return largest_idle();
+  }
   const bool too_old = looks_at_the_time && policy_.max_idle_ns &&
                        device.now_ns - oldest->idle_since_ns >= *policy_.max_idle_ns &&
                        cached > policy_.idle_floor.count();
@@ -155,19 +180,18 @@ ReferenceModel::Segment* ReferenceModel::next_to_tidy(bool looks_at_the_time) {
 }
 
 // A fast free does not read the clock, unless there is something else to do.
-void ReferenceModel::tidy(bool looks_at_the_time) {
-  if (device.capturing) {
-    return;
-  }
-  if (!parked_ && next_to_tidy(looks_at_the_time) == nullptr) {
+void ReferenceModel::tidy(bool may_wait, bool looks_at_the_time) {
+  const bool over_limit = limit_ && all(Name::ReservedBytes).current > limit_->count();
+  if (device.capturing || (!parked_ && !overgrown_ && !over_limit && next_to_tidy(looks_at_the_time) == nullptr)) {
     return;
   }
   const std::uint64_t now_ns = device.now_ns;
-  if (parked_) {
-    flush();
-    parked_ = false;
+  const bool serves = std::any_of(heaps_.begin(), heaps_.end(), [this](const Heap& heap) { return is_serving(&heap); });
+  if (parked_ && (may_wait || !serves || is_known_idle())) {
+    const Status status = flush().status;
+    parked_ = !status.ok() && status.error().code == ErrorCode::Refused;
   }
-  give_back([&] {
+  const GivenBack given = give_back(may_wait, [&] {
     // As of the moment of the call, however long giving back takes.
     const std::uint64_t later_ns = device.now_ns;
     device.now_ns = now_ns;
@@ -175,6 +199,7 @@ void ReferenceModel::tidy(bool looks_at_the_time) {
     device.now_ns = later_ns;
     return next;
   });
+  overgrown_ = overgrown_ && (given.cut_short || !given.status.ok());
 }
 
 void ReferenceModel::pin(ModelAddress address) {

@@ -75,6 +75,15 @@ void ReferenceModel::count_free_begun(const Block& block) {
   }
 }
 
+void ReferenceModel::count_free_undone(const Block& block) {
+  const bool large = block.segment->large;
+  undo_decrease(Name::Allocation, large, 1);
+  undo_decrease(Name::AllocatedBytes, large, block.size);
+  if (is_oversize(block.size)) {
+    oversize_blocks_.undo_decrease(1);
+  }
+}
+
 void ReferenceModel::count_free_done(const Block& block) {
   decrease(Name::Active, block.segment->large, 1);
   decrease(Name::ActiveBytes, block.segment->large, block.size);
