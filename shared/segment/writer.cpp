@@ -268,11 +268,13 @@ void SegmentWriter::set_request_counts(std::uint64_t done, std::uint64_t refused
   });
 }
 
-void SegmentWriter::beat(const HookCounts& counts) noexcept {
+std::uint64_t SegmentWriter::beat(const HookCounts& counts) noexcept {
   const std::uint64_t realtime = clock_ns(CLOCK_REALTIME);
   const std::uint64_t boottime = clock_ns(CLOCK_BOOTTIME);
+  std::uint64_t number = 0;
   state_->change_global([&](GlobalRecord& global) {
-    store_word(global.heartbeat_count, ++state_->heartbeats);
+    number = ++state_->heartbeats;
+    store_word(global.heartbeat_count, number);
     store_word(global.heartbeat_realtime_ns, realtime);
     store_word(global.heartbeat_boottime_ns, boottime);
     store_word(global.hook_calls, counts.hook_calls);
@@ -281,6 +283,7 @@ void SegmentWriter::beat(const HookCounts& counts) noexcept {
     store_word(global.resolver_lookups, counts.resolver_lookups);
     store_word(global.swapped_lookups, counts.swapped_lookups);
   });
+  return number;
 }
 
 void SegmentWriter::acknowledge(std::uint32_t slot, const Acknowledgement& acknowledgement) noexcept {

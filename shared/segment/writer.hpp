@@ -88,8 +88,9 @@ class SegmentWriter {
   void count_error(ErrorCode code, int native) noexcept;
   void set_request_counts(std::uint64_t done, std::uint64_t refused, std::uint64_t ignored) noexcept;
 
-  // A sign of life, with the counts so far. Call once a second from the service thread.
-  void beat(const HookCounts& counts) noexcept;
+  // A sign of life, with the counts so far. Call once a second from the service thread. Returns the beat's number, as
+  // readers see it (ProcessGlobals::heartbeat_count).
+  std::uint64_t beat(const HookCounts& counts) noexcept;
 
   // Publishes the state of a request and wakes whoever waits for one. Requires: `slot` < kAckSlots. The time is set
   // here.

@@ -74,6 +74,7 @@ std::optional<BlockInfo> DeviceCache::find(DevicePtr ptr) noexcept {
                    .block = DevicePtr{block.address},
                    .block_size = Bytes{block.size},
                    .requested = Bytes{live ? block.requested : 0},
+                   .birth_beat = live ? block.birth_beat : 0,
                    .live = live,
                    .whole_segment = block.size == segment.size,
                    .passed_through = segment.passed_through,

@@ -75,7 +75,7 @@ void Publisher::beat() noexcept {
   const std::uint64_t now = coarse_monotonic_ns();
   if (now >= next_beat_ns_.load(std::memory_order_relaxed)) {
     next_beat_ns_.store(now + kBeatNs, std::memory_order_relaxed);
-    writer_->beat(count_hooks_ == nullptr ? segment::HookCounts{} : count_hooks_());
+    desk_.tell_beat(writer_->beat(count_hooks_ == nullptr ? segment::HookCounts{} : count_hooks_()));
   }
 }
 

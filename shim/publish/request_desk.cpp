@@ -31,6 +31,13 @@ void RequestDesk::add_device(const ServedDevice& device) noexcept {
   const std::size_t place = count_.load(std::memory_order_relaxed);
   devices_[place] = device;
   count_.store(place + 1, std::memory_order_release);
+  device.cache->set_beat(static_cast<std::uint32_t>(last_beat_.load(std::memory_order_relaxed)));
+}
+
+void RequestDesk::tell_beat(std::uint64_t number) noexcept {
+  last_beat_.store(number, std::memory_order_relaxed);
+  for_devices(control::kAllDevices,
+              [&](std::size_t, ServedDevice& device) { device.cache->set_beat(static_cast<std::uint32_t>(number)); });
 }
 
 // Calls act(index, device) for each device meant by `slot`; returns how many there were.

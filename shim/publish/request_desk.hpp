@@ -33,6 +33,9 @@ class RequestDesk final : public control::RequestHandler {
   // Requires: fewer than kMostDevices so far. The caches and sinks are never destroyed.
   void add_device(const ServedDevice& device) noexcept;
 
+  // To every device: blocks handed out from now on are born in this beat.
+  void tell_beat(std::uint64_t number) noexcept;
+
   control::Answer handle(const control::Request& request) noexcept override;
 
   // Ends each deferred request whose work the program's calls have done meanwhile. Never blocks: another thread that is
@@ -56,6 +59,7 @@ class RequestDesk final : public control::RequestHandler {
 
   std::array<ServedDevice, kMostDevices> devices_{};
   std::atomic<std::size_t> count_{0};
+  std::atomic<std::uint64_t> last_beat_{0};
   alloc::DeviceLock deferred_mutex_;  // guards deferred_; see Runtime::mutex_
   std::array<Deferred, segment::kAckSlots> deferred_{};
   std::atomic<std::size_t> deferred_count_{0};

@@ -253,6 +253,24 @@ TEST(DeviceCache, TellsWhereAnAddressLies) {
   EXPECT_FALSE(rig.cache().find(DevicePtr{42}));
 }
 
+TEST(DeviceCache, KnowsOfEachBlockInWhichBeatItWasHandedOut) {
+  CacheRig rig;
+  const DevicePtr early = rig.allocated(1000_B);
+  rig.cache().set_beat(7);
+  const DevicePtr late = rig.allocated(3_MiB);
+  const DevicePtr again = rig.allocated(1000_B);
+  rig.freed(again);
+  rig.cache().set_beat(9);
+  const DevicePtr reused = rig.allocated(1000_B);
+
+  EXPECT_EQ(rig.cache().find(early)->birth_beat, 0U);
+  EXPECT_EQ(rig.cache().find(late)->birth_beat, 7U);
+  ASSERT_EQ(reused, again);
+  EXPECT_EQ(rig.cache().find(reused)->birth_beat, 9U);
+  rig.freed(reused);
+  EXPECT_EQ(rig.cache().find(reused)->birth_beat, 0U) << "nobody's";
+}
+
 TEST(DeviceCache, ForgetsASegmentWhoseAddressTheDriverGivesAgain) {
   CacheRig rig;
   const DevicePtr lost = rig.allocated(3_MiB);
