@@ -1,4 +1,5 @@
-// Runs a list of commands on the allocator and on the reference model, and compares every counter after every one.
+// Runs a list of commands on the allocator and on the reference model, and compares every counter after every one. Two
+// devices with three contexts each, which share what a process has one of: the segment map, the clock, captures.
 #pragma once
 
 #include <cstdint>
@@ -19,6 +20,7 @@ namespace tidemark::test {
   X(EmptyCache)              \
   X(ParkEmptyCache)          \
   X(ResetPeaks)              \
+  X(ResetPeakSlot)           \
   X(ResetAccumulated)        \
   X(SetLimit)                \
   X(BeginCapture)            \
@@ -37,6 +39,7 @@ namespace tidemark::test {
   X(BreakDevice)             \
   X(HealDevice)              \
   X(Advance)                 \
+  X(Beat)                    \
   X(MemoryInfo)              \
   X(AddKinds)                \
   X(RemoveKinds)
@@ -53,6 +56,7 @@ struct Command {
   Op op = Op::Allocate;
   std::uint64_t a = 0;
   std::uint64_t b = 0;
+  std::uint64_t device = 0;
 };
 
 struct RunSetup {

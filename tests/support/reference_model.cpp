@@ -29,6 +29,12 @@ int bin_of(std::uint64_t size) {
 
 }  // namespace
 
+ReferenceModel::ReferenceModel(const alloc::Policy& policy, const ModelDevice& below)
+    : device(below), policy_(policy), limit_(policy.limit), counting_(policy.mode != DeviceMode::Cache) {
+  words_[BasisWord::capacity_bytes] = below.capacity;
+  words_[BasisWord::max_split_size] = policy.max_split_size ? policy.max_split_size->count() : ~std::uint64_t{0};
+}
+
 // Sizes
 
 ReferenceModel::Request ReferenceModel::classify(std::uint64_t requested) const {
@@ -142,6 +148,7 @@ std::optional<ModelAddress> ReferenceModel::search(ContextId context, const Requ
     return std::nullopt;
   }
   const Block& handed_out = hand_out(*block, request);
+  ++hits_;
   return ModelAddress{handed_out.segment->number, handed_out.offset};
 }
 

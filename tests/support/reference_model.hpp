@@ -13,6 +13,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "shared/base/device_basis.hpp"
@@ -49,6 +50,7 @@ struct ModelStat {
   std::uint64_t allocated = 0;
   std::uint64_t freed = 0;
 
+  bool operator==(const ModelStat&) const = default;
   void increase(std::uint64_t by);
   void decrease(std::uint64_t by);
   void undo_decrease(std::uint64_t by);
@@ -75,8 +77,7 @@ struct ModelAddress {
 
 class ReferenceModel {
  public:
-  ReferenceModel(const alloc::Policy& policy, const ModelDevice& below)
-      : device(below), policy_(policy), limit_(policy.limit), counting_(policy.mode != DeviceMode::Cache) {}
+  ReferenceModel(const alloc::Policy& policy, const ModelDevice& below);
 
   Result<ModelAddress> allocate(alloc::ContextId context, std::uint64_t requested);
   Status release(ModelAddress address);
@@ -94,9 +95,17 @@ class ReferenceModel {
   void remove_other_kinds(std::uint64_t size);
   void reset_peaks();
   void reset_accumulated();
+  void reset_peak_slot(unsigned slot);
 
   // Empty, or the first counter of `basis` that is not what the model says.
   [[nodiscard]] std::string difference(const DeviceBasis& basis) const;
+  // One of PyTorch's flat keys ("allocation.all.current"); nullopt: no such key.
+  [[nodiscard]] std::optional<std::int64_t> value_of(std::string_view key) const;
+  // Allocations that were served from what was held already.
+  [[nodiscard]] std::uint64_t hits() const { return hits_; }
+  // Of the peak slots that were ever reset: allocated, reserved, held.
+  using SlotPeaks = std::array<std::uint64_t, 3>;
+  [[nodiscard]] const std::map<unsigned, SlotPeaks>& peak_slots() const { return peak_slots_; }
   // Memory that the driver still has given to us.
   [[nodiscard]] bool knows(std::uint64_t segment) const { return by_number_.contains(segment); }
   // Of the last allocation: the driver gave its segment.
@@ -221,6 +230,7 @@ class ReferenceModel {
   void count_segment(const Segment& segment, bool again);
   void count_segment_gone(const Segment& segment);
   void see_held();
+  void see_peak(std::size_t which, std::uint64_t value);  // of SlotPeaks
   [[nodiscard]] const ModelStat& all(ModelStatName name) const { return stats_[static_cast<std::size_t>(name)][0]; }
   [[nodiscard]] std::uint64_t pinned_bytes() const;
   [[nodiscard]] std::uint64_t largest_free_block(const Heap* heap) const;
@@ -245,8 +255,10 @@ class ReferenceModel {
   ModelStat held_;
   std::uint64_t other_kinds_ = 0;
   std::uint64_t peak_active_ever_ = 0;
-  std::array<std::uint64_t, 3> lifetime_peaks_{};  // allocated, reserved, held
-  std::map<BasisWord, std::uint64_t> words_;       // what is simply counted or set
+  std::uint64_t hits_ = 0;
+  SlotPeaks lifetime_peaks_{};
+  std::map<unsigned, SlotPeaks> peak_slots_;
+  DeviceBasis words_;  // what is simply counted or set; the other words stay 0
 };
 
 }  // namespace tidemark::test
