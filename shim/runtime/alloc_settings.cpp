@@ -127,6 +127,7 @@ struct Key {
   std::string_view name;
   Apply apply;  // null: a key of PyTorch's that means nothing here
   std::string_view allowed;
+  std::string_view otherwise;  // the default
 };
 
 template <class Value, class Member>
@@ -140,20 +141,20 @@ bool store(const std::optional<Value>& value, Member& member) noexcept {
 constexpr Key kKeys[] = {
     {"max_split_size_mb",
      [](std::string_view v, Policy& p, Bytes) noexcept { return store(parse_mib(v), p.max_split_size); },
-     "a number of MiB above 20"},
+     "a number of MiB above 20, with large:split", "unlimited"},
     {"max_non_split_rounding_mb",
      [](std::string_view v, Policy& p, Bytes) noexcept { return store(parse_mib(v), p.max_non_split_rounding); },
-     "a number of MiB above 20"},
+     "a number of MiB from 20 on", "20"},
     {"large_segment_size_mb",
      [](std::string_view v, Policy& p, Bytes) noexcept { return store(parse_mib(v), p.large_segment); },
-     "a number of MiB"},
+     "a number of MiB from 10 on", "20"},
     {"roundup_power2_divisions", [](std::string_view v, Policy& p, Bytes) noexcept { return read_divisions(v, p); },
-     "a power of two, or a list like [256:1,512:2,>:4]"},
+     "a power of two, or a list like [256:1,512:2,>:4]", "plain rounding"},
     {"garbage_collection_threshold",
      [](std::string_view v, Policy& p, Bytes) noexcept {
        return store(parse_share(v), p.garbage_collection_threshold);
      },
-     "a number between 0 and 1"},
+     "a number from 0 to below 1", "off"},
     {"per_process_memory_fraction",
      [](std::string_view v, Policy& p, Bytes capacity) noexcept {
        const auto share = parse_share(v);
@@ -162,13 +163,13 @@ constexpr Key kKeys[] = {
        }
        return share && *share > 0;
      },
-     "a number above 0, up to 1"},
+     "a number above 0, up to 1", "no limit"},
     {"large",
      [](std::string_view v, Policy& p, Bytes) noexcept {
        p.large_requests = v == "split" ? alloc::LargeRequests::Split : alloc::LargeRequests::Whole;
        return v == "split" || v == "whole";
      },
-     "whole or split"},
+     "whole or split", "whole, on MTIA split"},
     {"small_limit_kb",
      [](std::string_view v, Policy& p, Bytes) noexcept {
        const auto count = parse_count(v);
@@ -177,9 +178,9 @@ constexpr Key kKeys[] = {
        }
        return count && *count <= 1024;
      },
-     "a number of KiB up to 1024"},
+     "a number of KiB from 1 to 1024", "1024"},
     {"max_cached_mb", [](std::string_view v, Policy& p, Bytes) noexcept { return store(parse_mib(v), p.max_cached); },
-     "a number of MiB"},
+     "a number of MiB", "unlimited"},
     {"max_idle_s",
      [](std::string_view v, Policy& p, Bytes) noexcept {
        const auto count = parse_count(v);
@@ -188,17 +189,20 @@ constexpr Key kKeys[] = {
        }
        return count && *count < 1'000'000'000;
      },
-     "a number of seconds"},
-    {"backend", nullptr, {}},
-    {"expandable_segments", nullptr, {}},
-    {"release_lock_on_cudamalloc", nullptr, {}},
-    {"release_lock_on_hipmalloc", nullptr, {}},
-    {"throw_on_cudamalloc_oom", nullptr, {}},
-    {"graph_capture_record_stream_reuse", nullptr, {}},
-    {"pinned_use_cuda_host_register", nullptr, {}},
-    {"pinned_num_register_threads", nullptr, {}},
-    {"pinned_use_background_threads", nullptr, {}},
-    {"pinned_reserve_segment_size_mb", nullptr, {}},
+     "a number of seconds", "10"},
+    {"backend", nullptr, {}, {}},
+    {"expandable_segments", nullptr, {}, {}},
+    {"expandable_segments_reserve", nullptr, {}, {}},
+    {"expandable_segments_reserve_by_class", nullptr, {}, {}},
+    {"release_lock_on_cudamalloc", nullptr, {}, {}},
+    {"release_lock_on_hipmalloc", nullptr, {}, {}},
+    {"throw_on_cudamalloc_oom", nullptr, {}, {}},
+    {"graph_capture_record_stream_reuse", nullptr, {}, {}},
+    {"pinned_use_cuda_host_register", nullptr, {}, {}},
+    {"pinned_num_register_threads", nullptr, {}, {}},
+    {"pinned_use_background_threads", nullptr, {}, {}},
+    {"pinned_reserve_segment_size_mb", nullptr, {}, {}},
+    {"pinned_free_catch_all", nullptr, {}, {}},
 };
 
 void warn_of(std::string_view item, std::string_view what, OptionWarnings& warnings) noexcept {
@@ -218,19 +222,13 @@ void apply_item(std::string_view item, Policy& policy, Bytes capacity, OptionWar
     warn_of(name, "no effect", warnings);
   } else {
     Policy changed = policy;
-    if (!key->apply(value, changed, capacity)) {
-      char text[160];
-      const int length = std::snprintf(text, sizeof text, "allowed is %.*s; the default is used",
-                                       static_cast<int>(key->allowed.size()), key->allowed.data());
-      warn_of(item, {text, static_cast<std::size_t>(length)}, warnings);
-    } else if (const char* contradicted = changed.contradiction(); contradicted != nullptr) {
-      char text[160];
-      const int length =
-          std::snprintf(text, sizeof text, "contradicts or is out of bounds (%s); the default is used", contradicted);
-      warn_of(item, {text, static_cast<std::size_t>(length)}, warnings);
-    } else {
+    if (key->apply(value, changed, capacity) && changed.contradiction() == nullptr) {
       policy = changed;
+      return;
     }
+    warnings.add("TIDEMARK_ALLOC_CONF: %.*s: allowed is %.*s; the default is used: %.*s", static_cast<int>(item.size()),
+                 item.data(), static_cast<int>(key->allowed.size()), key->allowed.data(),
+                 static_cast<int>(key->otherwise.size()), key->otherwise.data());
   }
 }
 

@@ -70,12 +70,34 @@ TEST(AllocConf, LeavesThePolicyAsItWasAfterABadItem) {
   }
 }
 
-TEST(AllocConf, RefusesWhatContradicts) {
-  const Applied got = apply("max_split_size_mb:5");
+TEST(AllocConf, RefusesWhatIsOutOfBoundsOrContradictsAndSaysWhatIsUsed) {
+  for (const char* bad : {"large:split,max_split_size_mb:5", "max_split_size_mb:128", "large_segment_size_mb:2",
+                          "max_non_split_rounding_mb:3", "garbage_collection_threshold:1", "small_limit_kb:0"}) {
+    const std::string item = std::string{bad}.substr(std::string{bad}.find(',') + 1);
+    const Applied got = apply(bad);
 
-  EXPECT_FALSE(got.policy.max_split_size.has_value());
-  ASSERT_EQ(got.warnings.count(), 1);
-  EXPECT_NE(std::string{got.warnings.line(0)}.find("max_split_size_mb"), std::string::npos);
+    ASSERT_EQ(got.warnings.count(), 1) << bad;
+    const std::string line = got.warnings.line(0);
+    EXPECT_TRUE(line.starts_with("TIDEMARK_ALLOC_CONF: " + item + ": allowed is ")) << line;
+    EXPECT_NE(line.find("; the default is used: "), std::string::npos) << line;
+    EXPECT_FALSE(got.policy.max_split_size.has_value());
+    EXPECT_EQ(got.policy.large_segment, 20_MiB);
+    EXPECT_EQ(got.policy.max_non_split_rounding, 20_MiB);
+    EXPECT_EQ(got.policy.garbage_collection_threshold, 0.0);
+    EXPECT_EQ(got.policy.small_limit, 1_MiB);
+  }
+  EXPECT_STREQ(apply("max_split_size_mb:128").warnings.line(0),
+               "TIDEMARK_ALLOC_CONF: max_split_size_mb:128: allowed is a number of MiB above 20, with large:split; the "
+               "default is used: unlimited");
+}
+
+// One item's failure must not be another's: `large` is applied first, wherever it stands.
+TEST(AllocConf, SaysOneLineForEachBadItemAndUsesTheRest) {
+  const Applied got = apply("max_split_size_mb:128,max_idle_s:x,max_cached_mb:7");
+
+  EXPECT_EQ(got.warnings.count(), 2);
+  EXPECT_EQ(got.policy.max_cached, 7_MiB);
+  EXPECT_EQ(got.policy.max_idle_ns, 10'000'000'000U);
 }
 
 TEST(AllocConf, TakesItsKeysInAnyOrder) {
