@@ -6,6 +6,7 @@
 //   free SLOT              the code
 //   free-in SLOT OFFSET    the code of freeing an interior address; free-at ADDRESS: of a pointer that the test made up
 //   pairs COUNT SIZE       allocates and frees in a loop: failures; threads N COUNT SIZE: the same in N threads
+//   churn N                N threads allocate and free as fast as they can: "running"; until the next line: failures
 //   free-async SLOT        the code of freeing it in the default stream's order; ipc SLOT: of asking for a handle
 //   info                   "FREE TOTAL"
 //   device N, reset, sync  the code
@@ -22,9 +23,13 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdarg>
 #include <cstdio>
 #include <cstdlib>
+#include <iterator>
+#include <numeric>
+#include <random>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -114,6 +119,40 @@ int failed_pairs_in_threads(std::size_t threads, std::size_t count, std::size_t 
   return sum;
 }
 
+// Blocks of all sizes, a few dozen held at a time, freed in another order than they came.
+int failed_churn(const std::atomic<bool>& stopping, unsigned seed) {
+  constexpr std::size_t kSizes[] = {1, 700, 4096, 100'000, 1 << 20, 3 << 20, 5'000'000, 600};
+  std::minstd_rand random{seed};
+  std::vector<void*> held(32);
+  int failures = 0;
+  while (!stopping) {
+    void*& ptr = held[random() % held.size()];
+    if (ptr != nullptr) {
+      failures += guest::release(ptr) != 0;
+      ptr = nullptr;
+    } else {
+      failures += guest::allocate(&ptr, kSizes[random() % std::size(kSizes)]) != 0;
+    }
+  }
+  for (void* ptr : held) failures += ptr != nullptr && guest::release(ptr) != 0;
+  return failures;
+}
+
+void churn(std::size_t threads) {
+  std::atomic<bool> stopping{false};
+  std::vector<int> failures(threads);
+  std::vector<std::thread> running;
+  for (std::size_t i = 0; i < threads; ++i) {
+    running.emplace_back([&, i] { failures[i] = failed_churn(stopping, static_cast<unsigned>(i) + 1); });
+  }
+  answer("running");
+  std::string line;
+  read_line(line);
+  stopping = true;
+  for (std::thread& thread : running) thread.join();
+  answer("%d", std::accumulate(failures.begin(), failures.end(), 0));
+}
+
 void read_back(const void* ptr, std::size_t size) {
   std::vector<unsigned char> bytes(size);
   if (const int code = guest::read(bytes.data(), ptr, size); code != 0) return answer("error %d", code);
@@ -189,6 +228,7 @@ void obey(const Words& words) {
   if (command == "threads") {
     return answer("%d", failed_pairs_in_threads(number(words, 1), number(words, 2), number(words, 3)));
   }
+  if (command == "churn") return churn(number(words, 1));
   if (command == "info") {
     std::size_t free_bytes = 0;
     std::size_t total_bytes = 0;
