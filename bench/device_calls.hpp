@@ -1,4 +1,4 @@
-// The two calls that the benchmark times, one implementation a library: what a program itself would call, so that the
+// The two calls that the benchmarks time, one implementation a library: what a program itself would call, so that the
 // shim is reached, or not, as it is by any program.
 #pragma once
 
@@ -6,12 +6,12 @@
 
 namespace tidemark::bench {
 
-// The library's name, for the table.
+// The library's name, for messages.
 extern const char* const kLibrary;
 
-// Before the first take(): whatever the library wants to be told first. False: no device.
+// In each thread before its first take(): whatever the library wants to be told first. False: no device.
 bool prepare();
-void* take(std::size_t size);
+void* take(std::size_t size);  // null: nothing left
 void give(void* block);
 
 }  // namespace tidemark::bench

@@ -1,24 +1,27 @@
-// A CUDA driver that does next to nothing, at the same cost every time: what remains in a measurement over it is ours.
-// Just the functions that the shim and the benchmark need; addresses count up and are never used.
+// A CUDA driver that does next to nothing, at the same cost every time: what remains in a measurement over it is the
+// allocator's. Just the functions that the shim, the null runtime and the benchmarks need; all work is done at once.
 //
 // Like the simulator it is linked with -Bsymbolic: its own look-ups must not end in the shim's exports.
 #define __CUDA_API_VERSION_INTERNAL
 #include <cuda.h>
 
-#include <atomic>
 #include <cstdint>
 #include <cstring>
+
+#include "bench/null_counts.hpp"
+#include "bench/null_memory.hpp"
 
 #define TIDEMARK_NULL extern "C" __attribute__((visibility("default")))
 
 namespace {
 
-constexpr std::size_t kTotal = std::size_t{1} << 40;
-constexpr CUdeviceptr kFirst = CUdeviceptr{1} << 40;
+using tidemark::bench::NullCounts;
+using tidemark::bench::NullMemory;
 
-std::atomic<CUdeviceptr> next_address{kFirst};
-thread_local CUcontext current = nullptr;
+constinit NullMemory memory;
+thread_local CUcontext current __attribute__((tls_model("initial-exec"))) = nullptr;
 int the_context = 0;
+int the_event = 0;
 
 CUcontext primary() { return reinterpret_cast<CUcontext>(&the_context); }
 
@@ -61,7 +64,7 @@ TIDEMARK_NULL CUresult cuDeviceGetPCIBusId(char* id, int size, CUdevice) {
 }
 
 TIDEMARK_NULL CUresult cuDeviceTotalMem_v2(size_t* bytes, CUdevice) {
-  *bytes = kTotal;
+  *bytes = NullMemory::kCapacity;
   return CUDA_SUCCESS;
 }
 
@@ -103,17 +106,29 @@ TIDEMARK_NULL CUresult cuCtxGetId(CUcontext, unsigned long long* id) {
 
 TIDEMARK_NULL CUresult cuCtxSynchronize() { return CUDA_SUCCESS; }
 
-TIDEMARK_NULL CUresult cuMemAlloc_v2(CUdeviceptr* block, size_t size) {
-  // Starts on 2 MiB boundaries, as a driver's large blocks do.
-  constexpr std::size_t kStep = std::size_t{2} << 20;
-  *block = next_address.fetch_add((size + kStep - 1) / kStep * kStep, std::memory_order_relaxed);
+TIDEMARK_NULL CUresult cuCtxRecordEvent(CUcontext, CUevent) { return CUDA_SUCCESS; }
+
+TIDEMARK_NULL CUresult cuEventCreate(CUevent* event, unsigned) {
+  *event = reinterpret_cast<CUevent>(&the_event);
   return CUDA_SUCCESS;
 }
 
-TIDEMARK_NULL CUresult cuMemFree_v2(CUdeviceptr) { return CUDA_SUCCESS; }
+TIDEMARK_NULL CUresult cuEventQuery(CUevent) { return CUDA_SUCCESS; }
+TIDEMARK_NULL CUresult cuEventDestroy_v2(CUevent) { return CUDA_SUCCESS; }
+
+TIDEMARK_NULL CUresult cuMemAlloc_v2(CUdeviceptr* block, size_t size) {
+  *block = memory.allocate(size);
+  return *block == 0 ? CUDA_ERROR_OUT_OF_MEMORY : CUDA_SUCCESS;
+}
+
+TIDEMARK_NULL CUresult cuMemFree_v2(CUdeviceptr block) {
+  return memory.release(block) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
 
 TIDEMARK_NULL CUresult cuMemGetInfo_v2(size_t* free_bytes, size_t* total) {
-  *free_bytes = kTotal;
-  *total = kTotal;
+  *free_bytes = NullMemory::kCapacity - memory.counts().used_bytes;
+  *total = NullMemory::kCapacity;
   return CUDA_SUCCESS;
 }
+
+TIDEMARK_NULL NullCounts tidemark_null_counts() { return memory.counts(); }

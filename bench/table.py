@@ -1,67 +1,23 @@
-"""Runs the benchmarks of a build and prints their figures as one Markdown table.
+"""Runs the benchmarks of a build, all in one go, and prints their figures as Markdown tables.
 
-    table.py BUILD [--rounds N] [--json FILE]
+    table.py BUILD [--rounds N] [--seconds S] [--traces DIRECTORY] [--json FILE]
 
-Every figure is the fastest of N processes (3): the same binary differs by a fifth from one process start to the next, by
-where its memory happens to lie, and the slower ones measure that.
+Every figure of time is the best of N processes (3), taken in turns: the same binary differs by a fifth from one process
+start to the next, by where its memory happens to lie, and a busy machine slows whoever runs just then.
 """
 
 import argparse
 import json
 import os
 import platform
-import subprocess
 import sys
-import tempfile
 from pathlib import Path
 
-ROWS = [('pair/4096', 'pair of 4 KiB'), ('pair/4194304', 'pair of 4 MiB'), ('window256', '256 live, one replaced'),
-        ('layers96', '96 layers forward and backward'), ('pair4k_threads/real_time/threads:2', 'pair of 4 KiB, 2 threads')]
-
-# Column, program, drivers' directory below the build, preload, further environment.
-COLUMNS = [
-    ('malloc', 'host', '', False, {}),
-    ('MTIA simulator', 'mtia', 'simulator', False, {}),
-    ('... with Tidemark', 'mtia', 'simulator', True, {}),
-    ('CUDA simulator', 'cuda', 'simulator', False, {}),
-    ('... with Tidemark', 'cuda', 'simulator', True, {}),
-    ('... its runtime', 'cudart', 'simulator', False, {}),
-    ('... with Tidemark', 'cudart', 'simulator', True, {}),
-    ('null driver', 'cuda', 'bench/null', False, {}),
-    ('... with Tidemark', 'cuda', 'bench/null', True, {}),
-    ('... fast frees', 'cuda', 'bench/null', True, {'TIDEMARK_FREE': 'fast'}),
-    ('... every one a miss', 'cuda', 'bench/null', True, {'TIDEMARK_ALLOC_CONF': 'max_cached_mb:0'}),
-    ('... count only', 'cuda', 'bench/null', True, {'TIDEMARK_MODE': 'count'}),
-]
+import bars
+from contenders import DOORS, PEERS, REPLAYERS, Bench, best, run
 
 NS = {'ns': 1.0, 'us': 1e3, 'ms': 1e6, 's': 1e9}
-
-
-def run(command, environment, min_time):
-    """Nanoseconds for one iteration (for one item, where the benchmark counts items), by the benchmark's name."""
-    clean = {'PATH': '/usr/bin:/bin', 'LANG': 'C', **environment}
-    done = subprocess.run([*command, '--benchmark_format=json', f'--benchmark_min_time={min_time}'], env=clean,
-                          capture_output=True, text=True, check=False)
-    if done.returncode != 0:
-        sys.exit(f'{command[0]}: exit code {done.returncode}\n{done.stderr}')
-    figures = {}
-    for one in json.loads(done.stdout)['benchmarks']:
-        if one.get('error_occurred'):
-            sys.exit(f'{command[0]}: {one["name"]}: {one["error_message"]}')
-        per_item = one.get('items_per_second')
-        # The CPU's time where nothing waits: on a busy machine the clock measures the others too.
-        time = one['real_time' if 'real_time' in one['name'] else 'cpu_time']
-        figures[one['name']] = 1e9 / per_item if per_item else time * NS[one['time_unit']]
-    return figures
-
-
-def best_of(rounds, command, environment, min_time=0.2):
-    runs = [run(command, environment, min_time) for _ in range(rounds)]
-    return {name: min(one[name] for one in runs) for name in runs[0]}
-
-
-def nanoseconds(value):
-    return '-' if value is None else f'{value:.1f}' if value < 10 else f'{value:,.0f}'
+DOOR_WORKLOADS = ['fixed4k', 'window256', 'layers']
 
 
 def markdown(head, rows):
@@ -69,45 +25,122 @@ def markdown(head, rows):
     print('|' + '---|' * len(head))
     for row in rows:
         print('| ' + ' | '.join(row) + ' |')
+    print(flush=True)
+
+
+def nanoseconds(value):
+    return f'{value:.1f}' if value < 10 else f'{value:,.0f}'
+
+
+def p50_and_mean(figure):
+    return '-' if figure is None else f'{nanoseconds(figure["p50"])} ({nanoseconds(figure["mean"])})'
+
+
+def measure(bench, contenders, rounds, *arguments):
+    """Contender's title to workload/threads to figures; a title comes twice below, so the contender's place stands for it."""
+    there = [(place, who) for place, who in enumerate(contenders) if bench.has('workload_bench', who)]
+    runs = {place: [] for place, _ in there}
+    for _ in range(rounds):
+        for place, who in there:
+            runs[place].append(bench.run('workload_bench', who, *arguments))
+    return {place: best(some) for place, some in runs.items()}
+
+
+def compare(bench, options):
+    measured = measure(bench, PEERS, options.rounds, '--seconds', options.seconds)
+    figures = {PEERS[place].title: some for place, some in measured.items()}
+    names = [name for name in next(iter(figures.values()), {}) if any(some[name] for some in figures.values())]
+    print('Nanoseconds for one allocation and one free: median (mean)\n')
+    markdown(['workload, threads', *figures],
+             [[f'{bars.WORKLOADS[name.split("/")[0]][0]}, {name.split("/")[1]}',
+               *(p50_and_mean(some[name]) for some in figures.values())] for name in names])
+    return figures
+
+
+def replay(bench, options):
+    """Contender's title to one figure a trace; empty where something is missing, which is said."""
+    files = sorted(options.traces.glob('*.csv'))
+    there = [who for who in REPLAYERS if bench.has('trace_bench', who)]
+    if not files or not there:
+        print(f'No traces in {options.traces}: that part is left out.\n' if not files else
+              'Traces are replayed over the null CUDA driver, which this build has not.\n')
+        return {}
+    replays = {who.title: [bench.run('trace_bench', who, file) for file in files] for who in there}
+    print('Recorded programs on a device of 80 GiB: live peak / reserved peak; driver calls (allocations + frees) in the '
+          'first and the second pass; ns for a pair in later passes\n')
+
+    def cell(one):
+        passes = ', '.join(f'{one[which]["driver_allocations"]}+{one[which]["driver_frees"]}' for which in ('first', 'second'))
+        return f'{one["live_peak"] / one["reserved_peak"]:.3f}; {passes}; {one["later_ns"]:.0f}'
+
+    rows = [[file.stem, *(cell(replays[who.title][i]) for who in there)] for i, file in enumerate(files)]
+
+    def total(some):
+        passes = [sum(bars.calls(one[which]) for one in some) for which in ('first', 'second')]
+        return f'{bars.efficiency(some):.3f}; {passes[0]}, {passes[1]}'
+
+    rows.append(['mean; all calls', *(total(replays[who.title]) for who in there)])
+    markdown(['trace', *replays], rows)
+    return replays
+
+
+def judge(figures, replays):
+    found = [*bars.speed(figures), *(bars.traces(replays) if replays else [])]
+    if not any('CUB' in bar.asked for bar in found):
+        print('CUB is not in this build: its bars are left out.\n')
+    markdown(['bar', 'asked', 'found', ''], [[bar.what, bar.asked, bar.found, 'met' if bar.is_met else '**missed**']
+                                             for bar in found])
+    return [vars(bar) for bar in found]
+
+
+def other_doors(bench, options):
+    measured = measure(bench, DOORS, options.rounds, '--seconds', options.seconds, *DOOR_WORKLOADS)
+    print('The same programs with and without Tidemark, one thread; ns for one allocation and one free, median\n')
+    markdown(['', *(bars.WORKLOADS[name][0] for name in DOOR_WORKLOADS)],
+             [[DOORS[place].title, *('-' if some[f'{name}/1'] is None else nanoseconds(some[f'{name}/1']['p50'])
+                                     for name in DOOR_WORKLOADS)] for place, some in measured.items()])
+    return {f'{DOORS[place].drivers}, {DOORS[place].program}, {DOORS[place].title}': some for place, some in measured.items()}
+
+
+def google_benchmark(rounds, command, min_time):
+    """Nanoseconds for one iteration by the benchmark's name, the best of some processes."""
+    runs = []
+    for _ in range(rounds):
+        output = run([*command, '--benchmark_format=json', f'--benchmark_min_time={min_time}'], {})
+        # The CPU's time where nothing waits: on a busy machine the clock measures the others too.
+        runs.append({one['name']: one['real_time' if 'real_time' in one['name'] else 'cpu_time'] * NS[one['time_unit']]
+                     for one in output['benchmarks']})
+    return {name: min(one[name] for one in runs) for name in runs[0]}
+
+
+def starts_and_segment(build, library, rounds):
+    loads = google_benchmark(rounds, [str(build / 'bench/load_bench'), str(library),
+                                      str(build / 'bench/libtidemark_empty.so')], 1)
+    segment = google_benchmark(rounds, [str(build / 'bench/segment_bench')], 0.2)
+    markdown(['the life of /bin/true', 'us'],
+             [[name.split('/')[0].replace('_', ' '), f'{value / 1e3:.0f}'] for name, value in loads.items()])
+    markdown(['the segment', 'ns'], [[name.replace('_', ' '), nanoseconds(value)] for name, value in segment.items()])
+    return {'load': loads, 'segment': segment}
 
 
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument('build', type=Path)
     parser.add_argument('--rounds', type=int, default=3)
-    parser.add_argument('--json', type=Path, help='all figures, in nanoseconds')
+    parser.add_argument('--seconds', type=float, default=0.1, help='for each workload')
+    parser.add_argument('--traces', type=Path, default=Path(__file__).resolve().parents[2] / 'shared/traces')
+    parser.add_argument('--json', type=Path, help='all figures')
     options = parser.parse_args()
-    build = options.build.resolve()
-    library = build / 'lib/libtidemark.so'
-    everything = {}
-
-    with tempfile.TemporaryDirectory(prefix='tidemark-bench.') as directory:
-        columns = []
-        for title, program, drivers, preloaded, more in COLUMNS:
-            binary = build / f'bench/pairs_bench_{program}'
-            if not binary.exists():
-                continue
-            environment = {'LD_LIBRARY_PATH': str(build / drivers), **more}
-            if preloaded:
-                environment |= {'LD_PRELOAD': str(library), 'TIDEMARK_DIR': directory}
-            columns.append((title, best_of(options.rounds, [str(binary)], environment)))
-            if os.listdir(directory):
-                sys.exit(f'{title}: left {os.listdir(directory)} behind')
-        print(f'{platform.machine()}, {os.cpu_count()} CPUs, best of {options.rounds} processes; ns for one allocation and one free\n')
-        markdown(['column', *(label for _, label in ROWS)],
-                 [[title, *(nanoseconds(figures.get(name)) for name, _ in ROWS)] for title, figures in columns])
-        everything['pairs'] = [{'column': title, **figures} for title, figures in columns]
-
-    loads = best_of(options.rounds, [str(build / 'bench/load_bench'), str(library), str(build / 'bench/libtidemark_empty.so')], {}, 1)
-    segment = best_of(options.rounds, [str(build / 'bench/segment_bench')], {})
-    print()
-    markdown(['the life of /bin/true', 'us'],
-             [[name.split('/')[0].replace('_', ' '), f'{value / 1e3:.0f}'] for name, value in loads.items()])
-    print()
-    markdown(['the segment', 'ns'], [[name.replace('_', ' '), nanoseconds(value)] for name, value in segment.items()])
-    everything |= {'load': loads, 'segment': segment}
+    bench = Bench(options.build)
+    load = os.getloadavg()[0]
+    print(f'{platform.machine()}, {os.cpu_count()} CPUs, best of {options.rounds} processes, load {load:.1f} at the start'
+          f'{": others are at work, read ratios rather than figures" if load > 0.5 else ""}\n')
+    everything = {'peers': compare(bench, options), 'traces': replay(bench, options)}
+    everything['bars'] = judge(everything['peers'], everything['traces'])
+    everything['doors'] = other_doors(bench, options)
+    everything |= starts_and_segment(bench.build, bench.library, options.rounds)
     if options.json:
         options.json.write_text(json.dumps(everything, indent=1), encoding='utf-8')
 
 
-main()
+sys.exit(main())
