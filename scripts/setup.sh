@@ -26,6 +26,7 @@ binutils             test  readelf
 libgtest-dev         demo  include/gtest/gtest.h
 libgmock-dev         demo  include/gmock/gmock.h
 libbenchmark-dev     demo  include/benchmark/benchmark.h
+valgrind             test  valgrind
 clang-format-14      test  bin/clang-format-14
 tmux                 test  tmux
 python3-numba        test  lib/python3/dist-packages/numba
