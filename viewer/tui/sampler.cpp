@@ -50,8 +50,8 @@ std::optional<Sampler::Effect> Sampler::take_effect() {
 
 // Returns at the next look's time, at once with a job, or when it is over.
 std::optional<Sampler::Job> Sampler::wait_for_work(std::unique_lock<std::mutex>& lock) {
-  while (!stop_ && !job_ && std::chrono::steady_clock::now() < last_look_ + interval_) {
-    changed_.wait_until(lock, last_look_ + interval_);
+  while (!stop_ && !job_ && last_look_ && std::chrono::steady_clock::now() < *last_look_ + interval_) {
+    changed_.wait_until(lock, *last_look_ + interval_);
   }
   return std::exchange(job_, std::nullopt);
 }

@@ -56,7 +56,8 @@ class Sampler {
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   std::chrono::milliseconds interval_;
-  std::chrono::steady_clock::time_point last_look_;
+  // None before the first: the clock begins at boot, so no time at all is long enough ago.
+  std::optional<std::chrono::steady_clock::time_point> last_look_;
   bool stop_ = false;
   std::optional<Job> job_;
   std::optional<Effect> effect_;
