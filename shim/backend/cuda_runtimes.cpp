@@ -1,19 +1,14 @@
 #include "shim/backend/cuda_runtimes.hpp"
 
-#include <dlfcn.h>
-
 #include <cstring>
+
+#include "shim/hook/loaded_object.hpp"
 
 namespace tidemark::backend {
 namespace {
 
 constexpr std::uint64_t kAddressBits = 48;
 constexpr std::uint64_t kAddressMask = (std::uint64_t{1} << kAddressBits) - 1;
-
-const void* object_base(const void* address) noexcept {
-  Dl_info info{};
-  return dladdr(address, &info) != 0 ? info.dli_fbase : nullptr;
-}
 
 void learn(const CudaRuntime& runtime, const char* name, void* address) noexcept {
 #define X(function)                        \
@@ -34,22 +29,23 @@ RuntimeLayer CudaRuntime::decide(RuntimeLayer layer) noexcept {
 }
 
 CudaRuntime* CudaRuntimes::of_function(const char* name, void* address) noexcept {
-  const void* base = object_base(address);
-  if (base == nullptr) {
+  const link_map* loaded = hook::object_of(address);
+  if (loaded == nullptr) {
     return nullptr;
   }
+  const void* object = loaded->l_ld;
   for (std::size_t i = 0; i < kMost; ++i) {
-    const void* known = bases_[i].load(std::memory_order_acquire);
+    const void* known = objects_[i].load(std::memory_order_acquire);
     if (known == nullptr) {
-      if (!bases_[i].compare_exchange_strong(known, base, std::memory_order_acq_rel) && known != base) {
+      if (!objects_[i].compare_exchange_strong(known, object, std::memory_order_acq_rel) && known != object) {
         continue;  // another thread put another runtime here
       }
       std::size_t count = count_.load(std::memory_order_relaxed);
       while (count < i + 1 && !count_.compare_exchange_weak(count, i + 1, std::memory_order_acq_rel)) {
       }
-      known = base;
+      known = object;
     }
-    if (known == base) {
+    if (known == object) {
       learn(runtimes_[i], name, address);
       return &runtimes_[i];
     }

@@ -92,7 +92,7 @@ class CudaRuntimes {
 
  private:
   std::array<CudaRuntime, kMost> runtimes_{};
-  std::array<std::atomic<const void*>, kMost> bases_{};  // load address of the object: the identity of a runtime
+  std::array<std::atomic<const void*>, kMost> objects_{};  // address of its dynamic section: the identity of a runtime
   std::atomic<std::size_t> count_{0};
   // caller -> runtime, direct-mapped: address in the low 48 bits, index + 1 above (one word, so that no lock is
   // needed).

@@ -13,4 +13,6 @@ bool is_inside_our_object(const void* address) noexcept {
   return wanted >= reinterpret_cast<std::uintptr_t>(&__ehdr_start) && wanted < reinterpret_cast<std::uintptr_t>(&_end);
 }
 
+const void* address_in_our_object() noexcept { return &__ehdr_start; }
+
 }  // namespace tidemark::hook

@@ -5,4 +5,7 @@ namespace tidemark::hook {
 
 [[nodiscard]] bool is_inside_our_object(const void* address) noexcept;
 
+// One of ours, to ask the loader by.
+[[nodiscard]] const void* address_in_our_object() noexcept;
+
 }  // namespace tidemark::hook

@@ -1,128 +1,106 @@
 #include "shim/hook/symbol_lookup.hpp"
 
 #include <dlfcn.h>
-#include <link.h>
 
 #include <cstring>
 
+#include "shim/hook/loaded_object.hpp"
+#include "shim/hook/object_list.hpp"
 #include "shim/hook/own_object.hpp"
-#include "shim/hook/real_dlsym.hpp"
 
 namespace tidemark::hook {
 namespace {
 
-const char* file_name(const char* path) noexcept {
-  const char* slash = std::strrchr(path, '/');
-  return slash == nullptr ? path : slash + 1;
+bool has_prefix(const link_map& object, const char* prefix) noexcept {
+  return std::strncmp(file_name_of(object), prefix, std::strlen(prefix)) == 0;
 }
 
-bool starts_with(const char* text, const char* prefix) noexcept {
-  return std::strncmp(text, prefix, std::strlen(prefix)) == 0;
-}
+// What a search met first, where neither we nor the caller count.
+class Search {
+ public:
+  Search(const char* name, const link_map* caller) noexcept
+      : name_(name), caller_(caller), ours_(object_of(address_in_our_object())) {}
 
-// A handle on an object that is loaded already; never loads. Closing it again only undoes the count.
-void* find_symbol_in(const char* path, const char* name) noexcept {
-  void* handle = dlopen(path, RTLD_LAZY | RTLD_NOLOAD);
-  if (handle == nullptr) {
-    return nullptr;
+  // For the walks of ObjectList: true ends them.
+  bool operator()(const link_map& object) noexcept {
+    if (&object == ours_ || &object == caller_) {
+      return false;
+    }
+    found_ = exported_function(object, name_);
+    object_ = &object;
+    return found_ != nullptr;
   }
-  void* address = real_dlsym()(handle, name);
-  dlclose(handle);
-  return address;
-}
 
-const void* base_of(const void* address) noexcept {
-  Dl_info info{};
-  return address != nullptr && dladdr(address, &info) != 0 ? info.dli_fbase : nullptr;
-}
+  [[nodiscard]] void* found() const noexcept { return found_; }
+  [[nodiscard]] const link_map& object() const noexcept { return *object_; }
+  [[nodiscard]] const link_map* ours() const noexcept { return ours_; }
 
-bool is_acceptable(const void* found, const void* caller_base) noexcept {
-  return found != nullptr && !is_inside_our_object(found) && (caller_base == nullptr || base_of(found) != caller_base);
-}
-
-// Paths of the loaded libraries that may have it. Collected first and opened afterwards: dl_iterate_phdr holds a lock
-// of the loader that dlopen takes second, so opening inside the callback can deadlock with another thread's dlopen.
-struct LibraryPaths {
-  static constexpr int kMost =
-      8;  // several CUDA runtimes in one process are known (interposers, section 2.2), never eight
-  const char* prefix;
-  int count = 0;
-  char paths[kMost][512];
+ private:
+  const char* name_;
+  const link_map* caller_;
+  const link_map* ours_;
+  void* found_ = nullptr;
+  const link_map* object_ = nullptr;
 };
 
-int collect_library(dl_phdr_info* info, std::size_t, void* data) {
-  auto& libraries = *static_cast<LibraryPaths*>(data);
-  const char* path = info->dlpi_name;
-  if (path != nullptr && starts_with(file_name(path), libraries.prefix) &&
-      std::strlen(path) < sizeof(libraries.paths[0]) && libraries.count < LibraryPaths::kMost) {
-    std::strcpy(libraries.paths[libraries.count++], path);  // NOLINT: the length was checked
-  }
-  return 0;
+// A library that has a function of the name itself calls us to reach the next one; and the program's own scope is where
+// we come first.
+bool has_scope_to_ask(const ObjectList& objects, const link_map* caller, const char* name) noexcept {
+  return caller != nullptr && !objects.is_program(*caller) && exported_function(*caller, name) == nullptr;
 }
 
-void* search_loaded_libraries(const LookUp& wanted, const void* caller_base) noexcept {
-  LibraryPaths libraries;
-  libraries.prefix = wanted.library_prefix;
-  dl_iterate_phdr(&collect_library, &libraries);
-  for (int i = 0; i < libraries.count; ++i) {
-    void* found = find_symbol_in(libraries.paths[i], wanted.name);
-    if (is_acceptable(found, caller_base)) {
-      return found;
-    }
+void* search_all(const ObjectList& objects, const LookUp& wanted) noexcept {
+  const link_map* caller = object_of(wanted.caller);
+  Search search{wanted.name, caller};
+  if (has_scope_to_ask(objects, caller, wanted.name) && objects.find_in_scope_of(*caller, search)) {
+    return search.found();
   }
-  return nullptr;
-}
-
-void* search_all(const LookUp& wanted) noexcept {
-  const void* caller_base = base_of(wanted.caller);
-  Dl_info caller{};
-  if (wanted.caller != nullptr && dladdr(wanted.caller, &caller) != 0 && caller.dli_fname != nullptr) {
-    void* found = find_symbol_in(caller.dli_fname, wanted.name);
-    if (is_acceptable(found, caller_base)) {
-      return found;
-    }
+  if (objects.find_after(*search.ours(), search) && objects.is_from_the_start(search.object())) {
+    return search.found();
   }
-  void* next = real_dlsym()(RTLD_NEXT, wanted.name);
-  if (is_acceptable(next, caller_base)) {
-    return next;
-  }
-  return search_loaded_libraries(wanted, caller_base);
+  const auto is_in_the_library = [&](const link_map& object) {
+    return has_prefix(object, wanted.library_prefix) && search(object);
+  };
+  return objects.find(is_in_the_library) ? search.found() : nullptr;
 }
 
 }  // namespace
 
 void* find_real_function(const LookUp& wanted) noexcept {
-  void* found = search_all(wanted);
-  dlerror();  // a program may ask dlerror() after its own successful dlsym; our misses are not its errors
+  void* found = nullptr;
+  ObjectList::hold_still([&](const ObjectList& objects) { found = search_all(objects, wanted); });
   return found;
 }
 
 void* find_beside(const void* known, const char* name) noexcept {
-  Dl_info info{};
-  if (known == nullptr || dladdr(known, &info) == 0 || info.dli_fname == nullptr) {
-    return nullptr;
+  const link_map* object = object_of(known);
+  Search search{name, nullptr};
+  if (object != nullptr && !search(*object)) {
+    ObjectList::hold_still([&](const ObjectList& objects) { (void)objects.find_in_scope_of(*object, search); });
   }
-  void* found = find_symbol_in(info.dli_fname, name);
-  dlerror();
-  return is_acceptable(found, nullptr) ? found : nullptr;
+  return search.found();
 }
 
 bool are_in_one_object(const void* a, const void* b) noexcept {
-  return a == nullptr || b == nullptr || base_of(a) == base_of(b);
+  return a == nullptr || b == nullptr || object_of(a) == object_of(b);
 }
 
 void keep_loaded(const void* address) noexcept {
-  Dl_info info{};
-  if (address != nullptr && dladdr(address, &info) != 0 && info.dli_fname != nullptr) {
-    dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
-    dlerror();
+  const link_map* object = object_of(address);
+  if (object == nullptr || is_linked_to_stay(*object)) {
+    return;
+  }
+  bool stays = false;
+  ObjectList::hold_still([&](const ObjectList& objects) { stays = objects.is_from_the_start(*object); });
+  if (!stays) {
+    dlopen(object->l_name, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
+    dlerror();  // what it may have to say is not the program's
   }
 }
 
 bool is_in_library(const void* address, const char* prefix) noexcept {
-  Dl_info info{};
-  return address != nullptr && dladdr(address, &info) != 0 && info.dli_fname != nullptr &&
-         starts_with(file_name(info.dli_fname), prefix);
+  const link_map* object = object_of(address);
+  return object != nullptr && has_prefix(*object, prefix);
 }
 
 }  // namespace tidemark::hook

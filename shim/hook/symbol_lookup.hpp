@@ -1,4 +1,4 @@
-// Finding the function that a program would have called without us.
+// Finding the function that a program would have called without us. Threads: any.
 #pragma once
 
 namespace tidemark::hook {
@@ -11,14 +11,16 @@ struct LookUp {
 
 // In this order (DESIGN D2): the caller's own scope; RTLD_NEXT; any loaded library whose file name starts with the
 // prefix. A result inside our object or the caller's is rejected: a wrapper library calls us to reach what lies
-// *behind* it. Null where nobody has it. Loads nothing; leaves the thread's dlerror() clear. Costs microseconds:
-// callers remember.
+// *behind* it. Null where nobody has it. Loads nothing, and leaves what the thread's dlerror() has to say. Costs
+// microseconds: callers remember.
 [[nodiscard]] void* find_real_function(const LookUp& wanted) noexcept;
 
-// `name` in the library that holds `known` (the driver that the program itself uses); null where it has none.
+// `name` in the library that holds `known` (the driver that the program itself uses), or in what that needs; null where
+// it has none.
 [[nodiscard]] void* find_beside(const void* known, const char* name) noexcept;
 
-// The library that holds `address` is never unloaded from now on: we keep pointers into it.
+// The library that holds `address` is never unloaded from now on: we keep pointers into it. One that the program loaded
+// with dlopen has to be asked for, and that alone makes the thread's dlerror() forget.
 void keep_loaded(const void* address) noexcept;
 
 // Do both lie in the same loaded object? A null address lies in any.

@@ -29,7 +29,9 @@ endforeach()
 foreach(name cuda_ipc cuda_null cuda_pointers cuda_reset)
   cuda_program(${name} SOURCE ${name}.c LINKS Tidemark::cudart Tidemark::cuda)
 endforeach()
-cuda_program(cuda_driver_sizes SOURCE cuda_driver_sizes.c LINKS Tidemark::cuda)
+foreach(name cuda_driver_sizes cuda_thread_state)
+  cuda_program(${name} SOURCE ${name}.c LINKS Tidemark::cuda)
+endforeach()
 
 # With a runtime of their own inside, as nvcc links by default.
 foreach(name sizes wrong_frees exit_holding)

@@ -5,8 +5,10 @@
 #include <array>
 #include <string>
 #include <thread>
+#include <utility>
 
 #include "shim/hook/hooked_symbol.hpp"
+#include "shim/hook/loaded_object.hpp"
 #include "shim/hook/own_object.hpp"
 #include "shim/hook/real_dlsym.hpp"
 #include "shim/hook/real_symbol.hpp"
@@ -92,10 +94,74 @@ TEST_F(HookProbe, IsFoundByFileNameThoughItIsInNobodysScope) {
   EXPECT_EQ(dlerror(), nullptr) << "a program may ask after its own look-up";
 }
 
+// A plug-in that brings its own copy of a library calls that one, whoever else has the function.
+TEST_F(HookProbe, IsFoundInTheScopeOfAnObjectThatNeedsIt) {
+  void* plugin = dlopen(TIDEMARK_PROBE_PLUGIN, RTLD_NOW | RTLD_LOCAL);
+  ASSERT_NE(plugin, nullptr) << dlerror();
+  const void* caller = dlsym(plugin, "tidemark_probe_three");
+
+  EXPECT_EQ(find_real_function({.name = "tidemark_probe_one", .library_prefix = "libanother", .caller = caller}), one_);
+  EXPECT_EQ(find_real_function({.name = "tidemark_probe_one", .library_prefix = "libanother"}), nullptr);
+  dlclose(plugin);
+}
+
+// glibc keeps one error a thread, until somebody asks or the next call of dlopen or dlsym.
+TEST_F(HookProbe, IsFoundWithoutForgettingWhatDlerrorHasToSay) {
+  ASSERT_EQ(dlopen("libtidemark_nowhere.so", RTLD_NOW), nullptr);
+
+  (void)find_real_function({.name = "tidemark_probe_one", .library_prefix = "libtidemark_probe", .caller = one_});
+  (void)find_real_function({.name = "tidemark_probe_none", .library_prefix = "libtidemark_probe"});
+  (void)find_beside(one_, "tidemark_probe_none");
+  keep_loaded(reinterpret_cast<void*>(real_dlsym()));  // glibc never goes
+
+  const char* said = dlerror();
+  EXPECT_TRUE(said != nullptr && std::string{said}.find("libtidemark_nowhere.so") != std::string::npos);
+}
+
+TEST(HookedLibrary, StaysOnlyOnceItIsToBeKept) {
+  const auto load = [] {
+    void* handle = dlopen(TIDEMARK_KEPT_PROBE, RTLD_NOW | RTLD_LOCAL);
+    void* inside = dlsym(handle, "tidemark_probe_one");
+    return std::pair{handle, inside};
+  };
+  const auto [first, inside_first] = load();
+  dlclose(first);
+  ASSERT_EQ(object_of(inside_first), nullptr) << "the test needs a library that can be unloaded";
+
+  const auto [second, inside_second] = load();
+  keep_loaded(inside_second);
+  dlclose(second);
+
+  EXPECT_NE(object_of(inside_second), nullptr);
+}
+
 // A wrapper library calls us to reach what lies behind it: its own function would call us again, for ever.
 TEST_F(HookProbe, IsNotTheAnswerToACallFromItself) {
   EXPECT_EQ(find_real_function({.name = "tidemark_probe_one", .library_prefix = "libtidemark_probe", .caller = one_}),
             nullptr);
+}
+
+// fmemopen and pthread_cond_wait exist in two versions each; libc has the newer kind of hash table, the plug-in the
+// old.
+TEST(ExportedFunction, IsWhatDlsymFinds) {
+  void* const plugin = dlopen(TIDEMARK_PROBE_PLUGIN, RTLD_NOW | RTLD_LOCAL);
+  void* const libc = dlopen("libc.so.6", RTLD_NOW | RTLD_NOLOAD);
+  for (const char* name :
+       {"getpid", "fmemopen", "pthread_cond_wait", "qsort", "tidemark_probe_three", "stdout", "no"}) {
+    for (void* const library : {plugin, libc}) {
+      const link_map* object = nullptr;
+      ASSERT_EQ(dlinfo(library, RTLD_DI_LINKMAP, &object), 0);
+      void* const found = exported_function(*object, name);
+      void* const expected = dlsym(library, name);
+
+      // dlsym goes on to what the library needs; and we look for functions alone.
+      const bool is_its_own = object_of(expected) == object && std::string{name} != "stdout";
+      EXPECT_EQ(found, is_its_own ? expected : nullptr) << name;
+    }
+  }
+  EXPECT_EQ(object_of(nullptr), nullptr);
+  EXPECT_STREQ(file_name_of(*object_of(reinterpret_cast<void*>(real_dlsym()))), "libc.so.6");
+  dlclose(plugin);
 }
 
 TEST_F(HookProbe, IsWhereItsNeighboursAreLookedFor) {
