@@ -47,6 +47,22 @@ function(_tidemark_common_flags target)
   endif()
 endfunction()
 
+# What runs on a program's own threads, of which some have a stack of 16 KiB (PTHREAD_STACK_MIN) and need most of it for the
+# driver: no function may want a tenth of that. Without optimisation, or with a sanitizer, frames are not what users get.
+set(_tidemark_small_frames "")
+if(NOT TIDEMARK_SANITIZE AND NOT CMAKE_BUILD_TYPE STREQUAL "Debug")
+  set(_tidemark_small_frames -Wframe-larger-than=1536)
+endif()
+
+# tidemark_small_frames(TARGET [file...]): the whole target, or only these of its sources.
+function(tidemark_small_frames target)
+  if(ARGN)
+    set_property(SOURCE ${ARGN} APPEND PROPERTY COMPILE_OPTIONS ${_tidemark_small_frames})
+  else()
+    target_compile_options(${target} PRIVATE "$<$<COMPILE_LANGUAGE:CXX>:${_tidemark_small_frames}>")
+  endif()
+endfunction()
+
 function(_tidemark_sanitize target)
   if(TIDEMARK_SANITIZE)
     # no-sanitize-recover: undefined behaviour fails a test instead of only printing.

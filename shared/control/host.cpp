@@ -110,7 +110,7 @@ void ControlHost::wake() noexcept {
   }
 }
 
-bool ControlHost::read_image(ControlImage& image) noexcept {
+bool ControlHost::read_image() noexcept {
   const Result<segment::FileHandle> file = writer_.open_control();
   if (!file) {
     // Out of descriptors is a state that passes; a file that is not ours any more never becomes ours again.
@@ -127,7 +127,7 @@ bool ControlHost::read_image(ControlImage& image) noexcept {
   }
   segment::fence_after_words();
   bell_seen_.store(bell, std::memory_order_relaxed);
-  return segment::read_exactly(fd, std::as_writable_bytes(std::span{&image, 1}), 0);
+  return segment::read_exactly(fd, std::as_writable_bytes(std::span{&image_, 1}), 0);
 }
 
 void ControlHost::close() noexcept {
@@ -136,16 +136,24 @@ void ControlHost::close() noexcept {
 }
 
 std::size_t ControlHost::poll() noexcept {
+  if (polls_.test_and_set(std::memory_order_acquire)) {
+    return 0;
+  }
+  const std::size_t taken = poll_alone();
+  polls_.clear(std::memory_order_release);
+  return taken;
+}
+
+std::size_t ControlHost::poll_alone() noexcept {
   last_poll_ns_.store(clock_ns(CLOCK_MONOTONIC), std::memory_order_relaxed);
-  ControlImage image;
-  const bool is_read = is_open() && read_image(image);
+  const bool is_read = is_open() && read_image();
   blind_.store(!is_read, std::memory_order_relaxed);
   if (!is_read) {
     return 0;
   }
   std::size_t taken = 0;
   for (std::uint32_t slot = 0; slot < kRequestSlots; ++slot) {
-    if (image.slots[slot].ticket != 0 && take(slot, image.slots[slot])) {
+    if (image_.slots[slot].ticket != 0 && take(slot, image_.slots[slot])) {
       ++taken;
     }
   }

@@ -62,7 +62,8 @@ class ControlHost {
   // Ends a wait() under way.
   void wake() noexcept;
 
-  // Looks once at all slots and has new requests done. Returns how many were taken. About 3 us when there is none.
+  // Looks once at all slots and has new requests done. Returns how many were taken; 0 also while another thread is at
+  // it. About 3 us when there is none.
   std::size_t poll() noexcept;
 
   // The end of a deferred request. Without effect if its slot has a newer one.
@@ -84,7 +85,8 @@ class ControlHost {
   };
   class Guard;
 
-  bool read_image(ControlImage& image) noexcept;
+  std::size_t poll_alone() noexcept;
+  bool read_image() noexcept;
   bool take(std::uint32_t slot, const RequestRecord& record) noexcept;
   [[nodiscard]] Answer run(const Request& request, std::uint64_t deadline_realtime_ns) noexcept;
   [[nodiscard]] Answer withdraw(const Request& nop, const SlotState& before) noexcept;
@@ -99,6 +101,8 @@ class ControlHost {
   std::atomic<std::uint32_t> bell_seen_{0};  // before the last look at the slots
   std::atomic<std::uint32_t> wakes_{0};      // what wait() waits for without a control file
   std::atomic<std::uint64_t> last_poll_ns_{0};
+  std::atomic_flag polls_;
+  ControlImage image_{};  // of the thread that polls: it may be the program's, with little stack
   std::atomic_flag lock_;
   std::array<SlotState, kRequestSlots> slots_{};
   Tally tally_;

@@ -8,8 +8,9 @@ namespace tidemark::control {
 namespace {
 
 void fill_control(std::span<std::byte> image, std::uint64_t nonce) noexcept {
-  const ControlImage initial{.head = {.nonce = nonce}, .slots = {}};
-  std::memcpy(image.data(), &initial, sizeof initial);
+  static constexpr ControlImage kInitial{};
+  std::memcpy(image.data(), &kInitial, sizeof kInitial);
+  std::memcpy(image.data() + offsetof(ControlImage, head) + offsetof(ControlHead, nonce), &nonce, sizeof nonce);
 }
 
 constexpr segment::CompanionFile kCompanion{.bytes = kControlBytes, .fill = fill_control};

@@ -12,6 +12,7 @@
 #include <span>
 #include <string_view>
 
+#include "shared/base/scratch.hpp"
 #include "shared/segment/file_handle.hpp"
 
 namespace tidemark::segment {
@@ -89,8 +90,9 @@ std::uint64_t clock_ns(int clock) noexcept {
 std::uint64_t own_pid_namespace() noexcept { return inode_of("/proc/self/ns/pid"); }
 
 OwnIdentity read_own_identity() noexcept {
-  std::array<char, 4096> buffer;  // uninitialised: filled by what is read
   OwnIdentity own;
+  const Scratch<std::array<char, 4096>> scratch;  // PATH_MAX
+  const std::span<char> buffer = scratch ? std::span<char>{*scratch} : std::span<char>{};
   own.pid = static_cast<std::uint64_t>(::getpid());
   const StatFields stat = parse_proc_stat(read_start_of("/proc/self/stat", buffer));
   own.parent_pid = stat.parent_pid;

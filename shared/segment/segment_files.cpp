@@ -10,6 +10,7 @@
 #include <climits>
 #include <utility>
 
+#include "shared/base/scratch.hpp"
 #include "shared/segment/file_steps.hpp"
 #include "shared/segment/layout.hpp"
 
@@ -43,15 +44,10 @@ mode_t mode_of(Access access) {
   return 0400;
 }
 
-PathText join(const char* directory, std::string_view name) {
-  std::array<char, PATH_MAX + 128> path{};
-  std::size_t length = 0;
-  for (const std::string_view part : {std::string_view{directory}, std::string_view{"/"}, name}) {
-    for (const char c : part) {
-      path[length++] = c;
-    }
-  }
-  return std::string_view{path.data(), length};
+void join(PathText& path, const char* directory, std::string_view name) {
+  path.assign(directory);
+  path.append("/");
+  path.append(name);
 }
 
 class Creation {
@@ -141,14 +137,14 @@ class Creation {
     const NameText temporary = temporary_name(files_.nonce, control);
     Result<FileHandle> file = create_file(directory_, temporary.c_str());
     if (file) {
-      at = join(directory_, temporary.view());
+      join(at, directory_, temporary.view());
     }
     return file;
   }
 
   Status show(PathText& at, std::string_view name, PathText& shown) {
     if (is_named()) {
-      shown = join(directory_, name);
+      join(shown, directory_, name);
       if (const Status renamed = rename_to(at.c_str(), shown.c_str()); !renamed) {
         return renamed;
       }
@@ -198,12 +194,12 @@ class Creation {
     report(CreationStep::ControlCreated);
 
     const std::size_t bytes = options_.control->bytes;
-    std::array<std::byte, kMaxControlBytes> image{};
-    options_.control->fill(std::span{image}.first(bytes), files_.nonce);
+    const std::span image = std::span{control_image_}.first(bytes);
+    options_.control->fill(image, files_.nonce);
     if (const Status allocated = allocate(control.get(), bytes); !allocated) {
       return allocated;
     }
-    if (const Status written = write_all(control.get(), std::span{image}.first(bytes)); !written) {
+    if (const Status written = write_all(control.get(), image); !written) {
       return written;
     }
     Result<Mapping> mapping = Mapping::of(control.get(), MapMode::ReadOnly, bytes);
@@ -260,13 +256,15 @@ class Creation {
   FileHandle stats_file_;
   PathText stats_at_;
   PathText control_at_;
+  std::array<std::byte, kMaxControlBytes> control_image_{};
   bool finished_ = false;
 };
 
 }  // namespace
 
 Status create_files(const WriterOptions& options, FillStats fill, SegmentFiles& files) noexcept {
-  return Creation{options, fill, files}.run();
+  const Scratch<Creation> creation{options, fill, files};
+  return creation ? creation->run() : Status{system_error(ENOMEM)};
 }
 
 void remove_names(const SegmentFiles& files) noexcept {

@@ -40,6 +40,12 @@ class Text {
     length_ = text.size();
   }
 
+  constexpr void append(std::string_view text) noexcept {
+    text = cut_text(text.substr(0, text.find('\0')), Size - 1 - length_);
+    std::copy(text.begin(), text.end(), bytes_.begin() + static_cast<std::ptrdiff_t>(length_));
+    length_ += text.size();
+  }
+
   [[nodiscard]] constexpr std::string_view view() const noexcept { return {bytes_.data(), length_}; }
   [[nodiscard]] constexpr const char* c_str() const noexcept { return bytes_.data(); }
   [[nodiscard]] constexpr bool empty() const noexcept { return length_ == 0; }

@@ -90,14 +90,14 @@ Answer RequestDesk::handle(const control::Request& request) noexcept {
 
 Answer RequestDesk::reset_peaks(std::uint32_t slot) noexcept {
   Answer made = answer(AckStatus::Done);
+  const auto add_peaks = [&made](const DeviceBasis& basis, std::size_t first) {
+    made.results[first] += basis[BasisWord::peak_all_allocated_bytes];
+    made.results[first + 2] += basis[BasisWord::peak_all_reserved_bytes];
+  };
   const std::size_t met = for_devices(slot, [&](std::size_t, ServedDevice& device) {
-    const DeviceBasis before = device.cache->counters();
+    add_peaks(device.cache->counters(), 0);
     device.cache->reset_peaks();
-    const DeviceBasis after = device.cache->counters();
-    made.results[0] += before[BasisWord::peak_all_allocated_bytes];
-    made.results[1] += after[BasisWord::peak_all_allocated_bytes];
-    made.results[2] += before[BasisWord::peak_all_reserved_bytes];
-    made.results[3] += after[BasisWord::peak_all_reserved_bytes];
+    add_peaks(device.cache->counters(), 1);
   });
   return met > 0 ? made : answer(AckStatus::Invalid, "no such device in this process");
 }

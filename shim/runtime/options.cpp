@@ -139,6 +139,9 @@ bool OptionText::assign(std::string_view text) noexcept {
 }
 
 void OptionWarnings::add(const char* format, ...) noexcept {
+  if (!takes_more_) {
+    return;
+  }
   if (count_ == kMost) {
     ++left_out_;
     return;

@@ -53,6 +53,8 @@ class OptionWarnings {
   [[gnu::format(printf, 2, 3)]] void add(const char* format, ...) noexcept;
   // Says all of them at level Warn and forgets them.
   void say() noexcept;
+  // What is added from now on is left out.
+  void take_no_more() noexcept { takes_more_ = false; }
   [[nodiscard]] int count() const noexcept { return count_; }
   [[nodiscard]] const char* line(int index) const noexcept { return lines_[static_cast<std::size_t>(index)].data(); }
 
@@ -61,6 +63,7 @@ class OptionWarnings {
   std::array<std::array<char, 320>, kMost> lines_{};
   int count_ = 0;
   int left_out_ = 0;
+  bool takes_more_ = true;
 };
 
 // Reads `environment` (a NULL-terminated array of NAME=value, like environ). A setuid program's variables are not its

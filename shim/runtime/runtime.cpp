@@ -6,10 +6,12 @@
 #include <sys/auxv.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <string_view>
 
+#include "shared/base/scratch.hpp"
 #include "shim/hook/reentry_guard.hpp"
 #include "shim/runtime/alloc_settings.hpp"
 #include "shim/runtime/fork_word.hpp"
@@ -41,12 +43,15 @@ const char* const* trusted_environment() noexcept {
 }
 
 bool is_skipped(const Options& options) noexcept {
-  char path[PATH_MAX];
-  const ssize_t length = options.skip.empty() ? -1 : readlink("/proc/self/exe", path, sizeof path);
+  if (options.skip.empty()) {
+    return false;
+  }
+  const Scratch<std::array<char, PATH_MAX>> path;
+  const ssize_t length = path ? readlink("/proc/self/exe", path->data(), path->size()) : -1;
   if (length <= 0) {
     return false;
   }
-  const std::string_view whole{path, static_cast<std::size_t>(length)};
+  const std::string_view whole{path->data(), static_cast<std::size_t>(length)};
   return is_in_list(options.skip.view(), whole.substr(whole.rfind('/') + 1));
 }
 
@@ -127,14 +132,12 @@ alloc::Policy Runtime::policy_for(DeviceKey key, const backend::DeviceIdentity& 
   alloc::Policy policy = is_mtia ? alloc::Policy::mtia_default() : alloc::Policy::cuda_default();
   policy.mode = options_.mode == Mode::Count ? DeviceMode::Count : DeviceMode::Cache;
   policy.free_mode = options_.free == Free::Fast ? alloc::FreeMode::Fast : alloc::FreeMode::Strict;
-  // The first device's warnings are the same as every other's.
-  OptionWarnings repeated;
-  OptionWarnings& warnings = count_.load(std::memory_order_relaxed) == 0 ? warnings_ : repeated;
-  apply_alloc_conf(options_.alloc_conf.view(), policy, identity.capacity, warnings);
+  apply_alloc_conf(options_.alloc_conf.view(), policy, identity.capacity, warnings_);
   if (const auto limit =
-          limit_for(options_.limit.view(), {is_mtia ? "mtia" : "cuda", key.ordinal}, identity.capacity, warnings)) {
+          limit_for(options_.limit.view(), {is_mtia ? "mtia" : "cuda", key.ordinal}, identity.capacity, warnings_)) {
     policy.limit = limit;
   }
+  warnings_.take_no_more();  // those of the first device are the same as every other's
   return policy;
 }
 

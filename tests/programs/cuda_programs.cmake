@@ -20,9 +20,25 @@ function(cuda_program_library name source)
   target_include_directories(${name} PRIVATE "${PROJECT_SOURCE_DIR}")
 endfunction()
 
-foreach(source cuda_almost_full.c cuda_async_frees.c cuda_capture.c cuda_devices.c cuda_early_reuse.c cuda_exec.c cuda_exit_holding.c
-               cuda_fork.c cuda_free_async_busy.c cuda_hold.c cuda_host_function.c cuda_sizes.c cuda_static_destructors.cpp cuda_streams.c
-               cuda_threads.cpp cuda_waiting_stream.c cuda_wrong_frees.c)
+foreach(source
+  cuda_almost_full.c
+  cuda_async_frees.c
+  cuda_capture.c
+  cuda_devices.c
+  cuda_early_reuse.c
+  cuda_exec.c
+  cuda_exit_holding.c
+  cuda_fork.c
+  cuda_free_async_busy.c
+  cuda_hold.c
+  cuda_host_function.c
+  cuda_sizes.c
+  cuda_small_stack.c
+  cuda_static_destructors.cpp
+  cuda_streams.c
+  cuda_threads.cpp
+  cuda_waiting_stream.c
+  cuda_wrong_frees.c)
   get_filename_component(name "${source}" NAME_WE)
   cuda_program(${name} SOURCE ${source} LINKS Tidemark::cudart)
 endforeach()

@@ -22,6 +22,16 @@ TEST(Text, CutsAtACharacterAndNotInOne) {
   EXPECT_EQ(Text<7>{"12345\u00e9\u00e9"}.view(), "12345");
 }
 
+TEST(Text, GrowsAsFarAsItFits) {
+  Text<8> text{"123"};
+  text.append("45");
+  text.append("6\u00e9");
+
+  EXPECT_EQ(text.view(), "123456");
+  text.append("78");
+  EXPECT_EQ(text.view(), "1234567");
+}
+
 TEST(Text, EndsAtTheFirstNul) { EXPECT_EQ(Text<16>{"ab\0cd"sv}.view(), "ab"); }
 
 TEST(CleanText, LeavesOrdinaryTextAlone) {

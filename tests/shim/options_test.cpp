@@ -106,6 +106,16 @@ TEST(Options, CountWarningsThatDoNotFit) {
   EXPECT_NE(testing::internal::GetCapturedStderr().find("12 more settings of TIDEMARK_* are wrong"), std::string::npos);
 }
 
+TEST(Options, TakeNoMoreWarningsOnceTold) {
+  OptionWarnings warnings;
+  warnings.add("first");
+  warnings.take_no_more();
+
+  warnings.add("second");
+
+  EXPECT_EQ(warnings.count(), 1);
+}
+
 TEST(NameList, HoldsWholeNamesOnly) {
   EXPECT_TRUE(is_in_list("bash,python3", "python3"));
   EXPECT_TRUE(is_in_list("bash", "bash"));
