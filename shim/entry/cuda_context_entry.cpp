@@ -1,10 +1,15 @@
 // The CUDA driver's functions that begin and end contexts and captures. The call is the driver's; ours keep the books.
+#include <cerrno>
+
 #include "shim/backend/cuda_symbols.hpp"
 #include "shim/entry/export.hpp"
+#include "shim/entry/intercept.hpp"
 #include "shim/hook/reentry_guard.hpp"
 #include "shim/runtime/cuda_context_calls.hpp"
 
 using tidemark::backend::real_cuda;
+using tidemark::entry::beside;
+using tidemark::hook::CancellationAway;
 using tidemark::hook::ReentryGuard;
 using tidemark::runtime::capture_gate;
 using tidemark::runtime::cuda_contexts;
@@ -14,44 +19,57 @@ namespace {
 
 // A context counts in fences from its beginning on.
 CUresult noted(CUresult code, const CUcontext* context, CUdevice device) noexcept {
-  const ReentryGuard guard;
-  if (code == CUDA_SUCCESS && context != nullptr && !guard.is_reentrant()) {
-    cuda_contexts().note(*context, device);
+  if (code == CUDA_SUCCESS && context != nullptr) {
+    beside([&] { cuda_contexts().note(*context, device); });
   }
   return code;
 }
 
+// ours(CudaContextCalls&, real) makes the driver's call itself, between what it does to our books.
 template <class Ours, class Theirs>
 CUresult ending(Ours&& ours, Theirs&& theirs) noexcept {
+  const CancellationAway cancellation;
   const ReentryGuard guard;
-  if (guard.is_reentrant()) {
+  auto* runtime = guard.is_reentrant() ? nullptr : tidemark::runtime::build_runtime();
+  if (runtime == nullptr) {
     return theirs();
   }
-  CudaContextCalls calls{tidemark::runtime::runtime_if_built()};
-  return ours(calls);
+  int left_by_driver = errno;
+  const auto real = [&] {
+    const CUresult code = theirs();
+    left_by_driver = errno;
+    return code;
+  };
+  CudaContextCalls calls{*runtime};
+  const CUresult code = ours(calls, real);
+  errno = left_by_driver;
+  return code;
 }
 
 template <class Real>
 CUresult capture(CUstream stream, Real&& real) noexcept {
+  const CancellationAway cancellation;
   CUcontext context = nullptr;
-  (void)real_cuda().cuCtxGetCurrent(&context);
-  capture_gate().announce();
+  beside([&] {
+    (void)real_cuda().cuCtxGetCurrent(&context);
+    capture_gate().announce();
+  });
   const CUresult code = real();
-  code == CUDA_SUCCESS ? capture_gate().begun(stream, context) : capture_gate().withdraw();
+  beside([&] { code == CUDA_SUCCESS ? capture_gate().begun(stream, context) : capture_gate().withdraw(); });
   return code;
 }
 
 // An invalidated capture ends as well, with an error; one that another thread began goes on.
 CUresult capture_ended(CUresult code, CUstream stream) noexcept {
   if (code != CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD) {
-    capture_gate().ended(stream);
+    beside([&] { capture_gate().ended(stream); });
   }
   return code;
 }
 
 CUresult stream_destroyed(CUresult code, CUstream stream) noexcept {
   if (code == CUDA_SUCCESS) {
-    capture_gate().ended(stream);
+    beside([&] { capture_gate().ended(stream); });
   }
   return code;
 }
@@ -83,43 +101,44 @@ TIDEMARK_EXPORT CUresult cuDevicePrimaryCtxRetain(CUcontext* context, CUdevice d
 }
 
 TIDEMARK_EXPORT CUresult cuCtxEnablePeerAccess(CUcontext peer, unsigned flags) {
-  cuda_contexts().note_peer_access();  // before the call: work may use the peer's memory from its return on
+  // Before the call: work may use the peer's memory from its return on.
+  beside([] { cuda_contexts().note_peer_access(); });
   return real_cuda().cuCtxEnablePeerAccess(peer, flags);
 }
 
 TIDEMARK_EXPORT CUresult cuCtxDestroy(CUcontext context) {
-  const auto real = [&] { return real_cuda().cuCtxDestroy(context); };
-  return ending([&](CudaContextCalls& calls) { return calls.destroy(context, real); }, real);
+  return ending([&](auto& calls, auto& real) { return calls.destroy(context, real); },
+                [&] { return real_cuda().cuCtxDestroy(context); });
 }
 
 TIDEMARK_EXPORT CUresult cuCtxDestroy_v2(CUcontext context) {
-  const auto real = [&] { return real_cuda().cuCtxDestroy_v2(context); };
-  return ending([&](CudaContextCalls& calls) { return calls.destroy(context, real); }, real);
+  return ending([&](auto& calls, auto& real) { return calls.destroy(context, real); },
+                [&] { return real_cuda().cuCtxDestroy_v2(context); });
 }
 
 TIDEMARK_EXPORT CUresult cuCtxDetach(CUcontext context) {
-  const auto real = [&] { return real_cuda().cuCtxDetach(context); };
-  return ending([&](CudaContextCalls& calls) { return calls.detach(context, real); }, real);
+  return ending([&](auto& calls, auto& real) { return calls.detach(context, real); },
+                [&] { return real_cuda().cuCtxDetach(context); });
 }
 
 TIDEMARK_EXPORT CUresult cuDevicePrimaryCtxRelease(CUdevice device) {
-  const auto real = [&] { return real_cuda().cuDevicePrimaryCtxRelease(device); };
-  return ending([&](CudaContextCalls& calls) { return calls.release_primary(device, real); }, real);
+  return ending([&](auto& calls, auto& real) { return calls.release_primary(device, real); },
+                [&] { return real_cuda().cuDevicePrimaryCtxRelease(device); });
 }
 
 TIDEMARK_EXPORT CUresult cuDevicePrimaryCtxRelease_v2(CUdevice device) {
-  const auto real = [&] { return real_cuda().cuDevicePrimaryCtxRelease_v2(device); };
-  return ending([&](CudaContextCalls& calls) { return calls.release_primary(device, real); }, real);
+  return ending([&](auto& calls, auto& real) { return calls.release_primary(device, real); },
+                [&] { return real_cuda().cuDevicePrimaryCtxRelease_v2(device); });
 }
 
 TIDEMARK_EXPORT CUresult cuDevicePrimaryCtxReset(CUdevice device) {
-  const auto real = [&] { return real_cuda().cuDevicePrimaryCtxReset(device); };
-  return ending([&](CudaContextCalls& calls) { return calls.reset_primary(device, real); }, real);
+  return ending([&](auto& calls, auto& real) { return calls.reset_primary(device, real); },
+                [&] { return real_cuda().cuDevicePrimaryCtxReset(device); });
 }
 
 TIDEMARK_EXPORT CUresult cuDevicePrimaryCtxReset_v2(CUdevice device) {
-  const auto real = [&] { return real_cuda().cuDevicePrimaryCtxReset_v2(device); };
-  return ending([&](CudaContextCalls& calls) { return calls.reset_primary(device, real); }, real);
+  return ending([&](auto& calls, auto& real) { return calls.reset_primary(device, real); },
+                [&] { return real_cuda().cuDevicePrimaryCtxReset_v2(device); });
 }
 
 TIDEMARK_EXPORT CUresult cuStreamBeginCapture(CUstream stream) {

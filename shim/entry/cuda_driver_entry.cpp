@@ -8,11 +8,27 @@
 #include "shim/runtime/cuda_driver_calls.hpp"
 
 using tidemark::backend::real_cuda;
-using tidemark::entry::answer_cuda_resolver;
 using tidemark::entry::intercept;
 using tidemark::entry::Starts;
 using tidemark::runtime::CudaDriverCalls;
 using tidemark::runtime::Runtime;
+
+namespace {
+
+// What the driver's resolver found, or ours in its place. Also inside one of our own driver calls: a runtime below us
+// that starts only then keeps what it gets.
+CUresult resolved(CUresult code, void** function) noexcept {
+  if (code == CUDA_SUCCESS && function != nullptr && *function != nullptr) {
+    const tidemark::hook::KeptErrno kept_errno;
+    const tidemark::hook::CancellationAway cancellation;
+    if (tidemark::runtime::build_runtime() != nullptr) {
+      *function = tidemark::entry::answer_cuda_resolver(*function);
+    }
+  }
+  return code;
+}
+
+}  // namespace
 
 extern "C" {
 
@@ -50,20 +66,12 @@ TIDEMARK_EXPORT CUresult cuIpcGetMemHandle(CUipcMemHandle* handle, CUdeviceptr p
 }
 
 TIDEMARK_EXPORT CUresult cuGetProcAddress(const char* symbol, void** function, int version, cuuint64_t flags) {
-  const CUresult code = real_cuda().cuGetProcAddress(symbol, function, version, flags);
-  if (code == CUDA_SUCCESS && function != nullptr && *function != nullptr) {
-    *function = answer_cuda_resolver(*function);
-  }
-  return code;
+  return resolved(real_cuda().cuGetProcAddress(symbol, function, version, flags), function);
 }
 
 TIDEMARK_EXPORT CUresult cuGetProcAddress_v2(const char* symbol, void** function, int version, cuuint64_t flags,
                                              CUdriverProcAddressQueryResult* status) {
-  const CUresult code = real_cuda().cuGetProcAddress_v2(symbol, function, version, flags, status);
-  if (code == CUDA_SUCCESS && function != nullptr && *function != nullptr) {
-    *function = answer_cuda_resolver(*function);
-  }
-  return code;
+  return resolved(real_cuda().cuGetProcAddress_v2(symbol, function, version, flags, status), function);
 }
 
 }  // extern "C"

@@ -2,6 +2,7 @@
 // cache held memory that it can give back. What succeeds without us must not fail because of us.
 #include "shim/backend/cuda_symbols.hpp"
 #include "shim/entry/export.hpp"
+#include "shim/hook/kept_errno.hpp"
 #include "shim/hook/reentry_guard.hpp"
 #include "shim/runtime/cuda_driver_calls.hpp"
 
@@ -9,13 +10,15 @@ using tidemark::backend::real_cuda;
 
 namespace {
 
+// Not noexcept, so that a cancellation of the thread inside the driver's call goes its way as without us.
 template <class Real>
-CUresult with_room(Real&& real) noexcept {
+CUresult with_room(Real&& real) {
   const CUresult code = real();
   if (code != CUDA_ERROR_OUT_OF_MEMORY) {
     return code;
   }
   {
+    const tidemark::hook::KeptErrno kept_errno;
     const tidemark::hook::ReentryGuard guard;
     auto* runtime = guard.is_reentrant() ? nullptr : tidemark::runtime::runtime_if_built();
     if (runtime == nullptr || !tidemark::runtime::CudaDriverCalls{*runtime}.make_room()) {

@@ -17,7 +17,7 @@ namespace {
 // act(runtime) for the runtime behind a call from `caller`; past the places for runtimes its own function; without any
 // runtime the code that a program without a driver gets.
 template <class Function, class Act, class... Arguments>
-cudaError_t in_runtime_of(const char* name, const void* caller, Function, Act&& act, Arguments... arguments) noexcept {
+cudaError_t in_runtime_of(const char* name, const void* caller, Function, Act&& act, Arguments... arguments) {
   const auto destination = backend::cuda_runtimes.of_caller(name, caller);
   if (destination.runtime != nullptr) {
     return act(*destination.runtime);

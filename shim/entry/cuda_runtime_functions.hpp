@@ -1,6 +1,7 @@
 // Our versions of a CUDA runtime's functions, for a given runtime. A runtime that ends in a driver we hook is only
 // forwarded to: the driver's hooks account (DESIGN D1). Each looks at the layer first, so that this costs a load and
-// takes no guard.
+// takes no guard. Those that only forward are not noexcept, so that a cancellation of the thread inside the runtime
+// goes its way as without us.
 #pragma once
 
 #include "shim/backend/cuda_runtimes.hpp"
@@ -12,23 +13,25 @@ namespace tidemark::entry {
 // Which layer owns the calls of `real` is found out by its first successful cudaMalloc: did the driver's hook run
 // inside?
 inline cudaError_t decide_by_allocating(backend::CudaRuntime& real, void** ptr, std::size_t size) noexcept {
+  const hook::CancellationAway cancellation;
   hook::thread_state.driver_allocation_ran = false;
   const cudaError_t code = real.cudaMalloc(ptr, size);
   if (code != cudaSuccess || size == 0 || ptr == nullptr || *ptr == nullptr) {
     return code;
   }
-  const bool ran = hook::thread_state.driver_allocation_ran;
-  const auto layer = real.decide(ran ? backend::RuntimeLayer::Driver : backend::RuntimeLayer::Runtime);
+  const hook::KeptErrno kept_errno;
   const hook::ReentryGuard guard;
+  runtime::Runtime* runtime = runtime::build_runtime();
+  // Where the library is off, all that is to be known is where to forward.
+  const bool ran = hook::thread_state.driver_allocation_ran || runtime == nullptr;
+  const auto layer = real.decide(ran ? backend::RuntimeLayer::Driver : backend::RuntimeLayer::Runtime);
   if (layer == backend::RuntimeLayer::Runtime && !ran && !guard.is_reentrant()) {
-    if (runtime::Runtime* runtime = runtime::build_runtime(); runtime != nullptr) {
-      runtime::CudaRuntimeCalls{*runtime, real}.adopt(*ptr, size);
-    }
+    runtime::CudaRuntimeCalls{*runtime, real}.adopt(*ptr, size);
   }
   return code;
 }
 
-inline cudaError_t cuda_malloc(backend::CudaRuntime& real, void** ptr, std::size_t size) noexcept {
+inline cudaError_t cuda_malloc(backend::CudaRuntime& real, void** ptr, std::size_t size) {
   switch (real.layer()) {
     case backend::RuntimeLayer::Driver:
       return real.cudaMalloc(ptr, size);
@@ -46,7 +49,7 @@ inline cudaError_t cuda_malloc(backend::CudaRuntime& real, void** ptr, std::size
 
 // For the calls other than cudaMalloc: ours only where the runtime layer owns.
 template <class Ours, class Theirs>
-cudaError_t in_runtime_layer(backend::CudaRuntime& real, Ours&& ours, Theirs&& theirs) noexcept {
+cudaError_t in_runtime_layer(backend::CudaRuntime& real, Ours&& ours, Theirs&& theirs) {
   if (real.layer() != backend::RuntimeLayer::Runtime) {
     return theirs();
   }
@@ -58,34 +61,34 @@ cudaError_t in_runtime_layer(backend::CudaRuntime& real, Ours&& ours, Theirs&& t
       theirs);
 }
 
-inline cudaError_t cuda_free(backend::CudaRuntime& real, void* ptr) noexcept {
+inline cudaError_t cuda_free(backend::CudaRuntime& real, void* ptr) {
   return in_runtime_layer(
       real, [&](auto& calls) { return calls.release(ptr); }, [&] { return real.cudaFree(ptr); });
 }
 
-inline cudaError_t cuda_free_async(backend::CudaRuntime& real, void* ptr, cudaStream_t stream) noexcept {
+inline cudaError_t cuda_free_async(backend::CudaRuntime& real, void* ptr, cudaStream_t stream) {
   return in_runtime_layer(
       real, [&](auto& calls) { return calls.release(ptr); }, [&] { return real.cudaFreeAsync(ptr, stream); });
 }
 
-inline cudaError_t cuda_free_async_ptsz(backend::CudaRuntime& real, void* ptr, cudaStream_t stream) noexcept {
+inline cudaError_t cuda_free_async_ptsz(backend::CudaRuntime& real, void* ptr, cudaStream_t stream) {
   return in_runtime_layer(
       real, [&](auto& calls) { return calls.release(ptr); }, [&] { return real.cudaFreeAsync_ptsz(ptr, stream); });
 }
 
-inline cudaError_t cuda_mem_get_info(backend::CudaRuntime& real, std::size_t* free, std::size_t* total) noexcept {
+inline cudaError_t cuda_mem_get_info(backend::CudaRuntime& real, std::size_t* free, std::size_t* total) {
   return in_runtime_layer(
       real, [&](auto& calls) { return calls.memory_info(free, total); },
       [&] { return real.cudaMemGetInfo(free, total); });
 }
 
-inline cudaError_t cuda_ipc_get_mem_handle(backend::CudaRuntime& real, cudaIpcMemHandle_t* handle, void* ptr) noexcept {
+inline cudaError_t cuda_ipc_get_mem_handle(backend::CudaRuntime& real, cudaIpcMemHandle_t* handle, void* ptr) {
   return in_runtime_layer(
       real, [&](auto& calls) { return calls.export_memory(handle, ptr); },
       [&] { return real.cudaIpcGetMemHandle(handle, ptr); });
 }
 
-inline cudaError_t cuda_device_reset(backend::CudaRuntime& real) noexcept {
+inline cudaError_t cuda_device_reset(backend::CudaRuntime& real) {
   return in_runtime_layer(
       real, [](auto& calls) { return calls.reset_device(); }, [&] { return real.cudaDeviceReset(); });
 }

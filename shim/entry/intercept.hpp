@@ -1,8 +1,11 @@
-// The only way from an exported function into the rest of the library.
+// The only ways from an exported function into the rest of the library. Where the library is off (TIDEMARK_MODE,
+// TIDEMARK_SKIP) and inside one of our own driver calls none of them leads there. errno is afterwards as the driver's
+// function left it, or as it was.
 #pragma once
 
 #include <optional>
 
+#include "shim/hook/kept_errno.hpp"
 #include "shim/hook/reentry_guard.hpp"
 #include "shim/runtime/runtime.hpp"
 
@@ -17,6 +20,7 @@ enum class Starts { No, Yes };
 template <Starts starts = Starts::No, class Ours, class Theirs>
 auto intercept(Ours&& ours, Theirs&& theirs) noexcept -> decltype(theirs()) {
   {
+    const hook::KeptErrno kept_errno;
     const hook::ReentryGuard guard;
     if (!guard.is_reentrant()) {
       runtime::Runtime* runtime = starts == Starts::Yes ? runtime::build_runtime() : runtime::runtime_if_built();
@@ -29,6 +33,17 @@ auto intercept(Ours&& ours, Theirs&& theirs) noexcept -> decltype(theirs()) {
   }
   const hook::CancellationAway cancellation;
   return theirs();
+}
+
+// Work of ours before or after a call that is the driver's whatever we do.
+template <class Work>
+void beside(Work&& work) noexcept {
+  const hook::KeptErrno kept_errno;
+  const hook::ReentryGuard guard;
+  if (!guard.is_reentrant() && runtime::build_runtime() != nullptr) {
+    const hook::CancellationAway cancellation;
+    work();
+  }
 }
 
 }  // namespace tidemark::entry

@@ -39,7 +39,9 @@ TIDEMARK_EXPORT mtiaResult_t mtiaDeviceReset(void) {
 
 TIDEMARK_EXPORT mtiaResult_t mtiaGetProcAddress(const char* name, int version, void** fn) {
   const mtiaResult_t code = real_mtia().mtiaGetProcAddress(name, version, fn);
-  if (code == MTIA_SUCCESS && name != nullptr && fn != nullptr && *fn != nullptr) {
+  if (code == MTIA_SUCCESS && name != nullptr && fn != nullptr && *fn != nullptr &&
+      tidemark::runtime::build_runtime() != nullptr) {
+    const tidemark::hook::KeptErrno kept_errno;
     *fn = tidemark::entry::answer_mtia_look_up(name, *fn);
   }
   return code;

@@ -24,7 +24,7 @@ class RealSymbol {
 
   constexpr RealSymbol(const char* name, const DriverLibrary<Code>& library) : name_(name), library_(library) {}
 
-  Code operator()(Args... args) const noexcept {
+  Code operator()(Args... args) const {
     const Function function = find();
     return function == nullptr ? library_.missing : function(args...);
   }

@@ -7,10 +7,8 @@ constinit backend::CudaContexts known_contexts;
 constinit backend::CaptureGate gate;
 
 template <class Act>
-void for_each_cache(Runtime* runtime, Act&& act) noexcept {
-  if (runtime != nullptr) {
-    runtime->for_each_device(Layer::CudaDriver, [&](ServedDevice& device) { act(device.cache()); });
-  }
+void for_each_cache(Runtime& runtime, Act&& act) noexcept {
+  runtime.for_each_device(Layer::CudaDriver, [&](ServedDevice& device) { act(device.cache()); });
 }
 
 }  // namespace

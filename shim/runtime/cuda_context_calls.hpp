@@ -15,8 +15,7 @@ namespace tidemark::runtime {
 
 class CudaContextCalls {
  public:
-  // `runtime` may be null: then there is no memory of ours.
-  explicit CudaContextCalls(Runtime* runtime) noexcept : runtime_(runtime) {}
+  explicit CudaContextCalls(Runtime& runtime) noexcept : runtime_(runtime) {}
 
   template <class Real>
   CUresult destroy(CUcontext handle, Real&& real) noexcept {
@@ -87,7 +86,7 @@ class CudaContextCalls {
   void come_back(alloc::ContextId context, CUcontext handle) noexcept;
   void forget(alloc::ContextId context, CUcontext handle) noexcept;
 
-  Runtime* runtime_;
+  Runtime& runtime_;
 };
 
 }  // namespace tidemark::runtime

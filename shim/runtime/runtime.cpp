@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include <array>
-#include <cerrno>
 #include <cstring>
 #include <string_view>
 
@@ -142,7 +141,6 @@ alloc::Policy Runtime::policy_for(DeviceKey key, const backend::DeviceIdentity& 
 }
 
 void Runtime::show(ServedDevice& device) noexcept {
-  const int outer_errno = errno;
   const hook::CancellationAway cancellation;
   const std::lock_guard lock{mutex_};
   if (device.is_visible()) {
@@ -156,7 +154,6 @@ void Runtime::show(ServedDevice& device) noexcept {
   publisher_.add_device(device.cache(), device.sink(), device.key().layer == Layer::Mtia);
   device.set_visible();
   publish_layer();
-  errno = outer_errno;  // the program's last system call is not this one
 }
 
 // The first moment at which anything of ours can be noticed: a line, a file, a thread.
