@@ -61,8 +61,21 @@ Machine::~Machine() = default;
 ContextId Machine::create_context(int device) {
   const ContextId context = scheduler_.create_context();
   const std::lock_guard lock{contexts_mutex_};
-  contexts_.emplace(context, device);
+  contexts_.emplace(context, Owner{device, context});
   return context;
+}
+
+ContextId Machine::create_part(ContextId whole) {
+  const ContextId part = scheduler_.create_context(whole);
+  {
+    const std::lock_guard lock{contexts_mutex_};
+    if (const auto found = contexts_.find(whole); found != contexts_.end()) {
+      contexts_.emplace(part, Owner{found->second.device, whole});
+      return part;
+    }
+  }
+  scheduler_.destroy_context(part);
+  return ContextId{};
 }
 
 Status Machine::destroy_context(ContextId context) {
@@ -71,8 +84,9 @@ Status Machine::destroy_context(ContextId context) {
     const std::lock_guard lock{contexts_mutex_};
     const auto found = contexts_.find(context);
     if (found == contexts_.end()) return Status::InvalidHandle;
-    device = found->second;
+    device = found->second.device;
     contexts_.erase(found);
+    std::erase_if(contexts_, [context](const auto& entry) { return entry.second.memory == context; });
   }
   const Status status = scheduler_.destroy_context(context);
   memory(device).release_all_of(context);
@@ -82,7 +96,7 @@ Status Machine::destroy_context(ContextId context) {
 int Machine::device_of(ContextId context) const {
   const std::lock_guard lock{contexts_mutex_};
   const auto found = contexts_.find(context);
-  return found != contexts_.end() ? found->second : -1;
+  return found != contexts_.end() ? found->second.device : -1;
 }
 
 Status Machine::synchronize_device(int device) {
@@ -91,7 +105,7 @@ Status Machine::synchronize_device(int device) {
   {
     const std::lock_guard lock{contexts_mutex_};
     for (const auto& [context, owner] : contexts_) {
-      if (owner == device) contexts.push_back(context);
+      if (owner.device == device) contexts.push_back(context);
     }
   }
   Status first = Status::Ok;
@@ -111,7 +125,7 @@ Status Machine::allocate(ContextId context, std::uint64_t size, Address& out) {
   const std::lock_guard lock{contexts_mutex_};
   const auto found = contexts_.find(context);
   if (found == contexts_.end()) return Status::InvalidHandle;
-  return memory(found->second).allocate(context, size, out);
+  return memory(found->second.device).allocate(found->second.memory, size, out);
 }
 
 Status Machine::release(Address base) {

@@ -65,7 +65,10 @@ class Machine {
   [[nodiscard]] const Scheduler& scheduler() const { return scheduler_; }
 
   ContextId create_context(int device);
-  // Completes its work, frees its memory; its streams and events are gone.
+  // A part of a live context (Scheduler::create_context): what is allocated in it is the whole's memory. 0: the whole
+  // has gone.
+  ContextId create_part(ContextId whole);
+  // Completes its work, frees its memory; its streams, events and parts are gone.
   Status destroy_context(ContextId context);
   // -1 for an unknown context.
   [[nodiscard]] int device_of(ContextId context) const;
@@ -108,7 +111,11 @@ class Machine {
   std::vector<DeviceIdentity> identities_;
   std::vector<std::unique_ptr<DeviceMemory>> memories_;
   mutable std::mutex contexts_mutex_;  // taken before a memory's
-  std::unordered_map<ContextId, int> contexts_;
+  struct Owner {
+    int device = -1;
+    ContextId memory{};  // the context that owns what is allocated here
+  };
+  std::unordered_map<ContextId, Owner> contexts_;
   Scheduler scheduler_;  // last: its thread ends before the rest goes
 };
 

@@ -86,20 +86,24 @@ Status Scheduler::record(EventId event_id, StreamId stream_id) {
   const std::lock_guard lock{mutex_};
   const auto stream = find(stream_id);
   const auto event = find(event_id);
-  if (stream == nullptr || event == nullptr || event->context != stream->context) return Status::InvalidHandle;
+  if (stream == nullptr || event == nullptr || event->context != whole_of(stream->context)) {
+    return Status::InvalidHandle;
+  }
   event->recorded = enqueue(stream, Marker{}, {});
   return Status::Ok;
 }
 
-Status Scheduler::record_context(EventId event_id) {
+Status Scheduler::record_context(EventId event_id, ContextId context) {
   const std::lock_guard lock{mutex_};
   const auto event = find(event_id);
-  if (event == nullptr) return Status::InvalidHandle;
+  if (event == nullptr || !contexts_.contains(context) || event->context != whole_of(context)) {
+    return Status::InvalidHandle;
+  }
   // A stream of its own, which nobody else can name, so that no other work waits for the marker.
   auto stream = std::make_shared<Stream>();
-  stream->context = event->context;
+  stream->context = context;
   stream->kind = StreamKind::NonBlocking;
-  event->recorded = enqueue(stream, Marker{}, pending_of(event->context));
+  event->recorded = enqueue(stream, Marker{}, pending_of(context));
   return Status::Ok;
 }
 
@@ -173,7 +177,7 @@ bool Scheduler::run_if_ready(const std::shared_ptr<Piece>& piece) {
     if (!std::exchange(piece->handed_over, true)) host_thread_->hand_over(piece);
     return false;
   }
-  Context& context = *contexts_.at(piece->context);
+  Context& context = *contexts_.at(whole_of(piece->context));
   if (!context.faulty && !effect_(piece->work)) {
     context.faulty = true;
     any_fault_.store(true, std::memory_order_release);
@@ -225,8 +229,18 @@ void Scheduler::complete(std::unique_lock<std::mutex>& lock, Pieces targets) {
 Scheduler::Pieces Scheduler::pending_of(ContextId context) const {
   Pieces found;
   std::copy_if(pending_.begin(), pending_.end(), std::back_inserter(found),
-               [context](const auto& piece) { return piece->context == context; });
+               [this, context](const auto& piece) { return is_within(piece->context, context); });
   return found;
+}
+
+bool Scheduler::is_within(ContextId part, ContextId context) const {
+  return part == context || whole_of(part) == context;
+}
+
+ContextId Scheduler::whole_of(ContextId context) const {
+  const auto found = contexts_.find(context);
+  if (found == contexts_.end()) return ContextId{};
+  return found->second->parent == ContextId{} ? context : found->second->parent;
 }
 
 // ---- waiting and asking

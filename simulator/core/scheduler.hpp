@@ -57,9 +57,10 @@ class Scheduler {
   [[nodiscard]] static bool in_host_function();
 
   // ---- contexts and streams
-  // Makes the context's default stream, too.
-  ContextId create_context();
-  // Completes its work, then its streams and events are gone. InvalidHandle for an unknown one.
+  // Makes the context's default stream, too. With a `parent` (a live context without one itself) it is a part of that:
+  // streams of its own, while events and health are the parent's, and what is said of the parent's work holds for its.
+  ContextId create_context(ContextId parent = {});
+  // Completes its work, then its streams, events and parts are gone. InvalidHandle for an unknown one.
   Status destroy_context(ContextId context);
   [[nodiscard]] bool has_context(ContextId context) const;
   // 0 for an unknown context.
@@ -98,8 +99,9 @@ class Scheduler {
   [[nodiscard]] bool has_event(EventId event) const;
   // Stream and event must be of the same context, as in CUDA: InvalidHandle otherwise.
   Status record(EventId event, StreamId stream);
-  // The event stands for all work of its context so far, whatever the stream.
-  Status record_context(EventId event);
+  // The event stands for all work of `context` so far, whatever the stream: its own context or a part of that
+  // (InvalidHandle otherwise).
+  Status record_context(EventId event, ContextId context);
   // Ok for an event never recorded.
   Status query_event(EventId event);
   Status synchronize_event(EventId event);
@@ -121,6 +123,9 @@ class Scheduler {
   std::shared_ptr<Piece> enqueue(const std::shared_ptr<Stream>& stream, Work work, Pieces waits_for);
   [[nodiscard]] Pieces implicit_waits(const Stream& stream) const;
   [[nodiscard]] Pieces pending_of(ContextId context) const;
+  [[nodiscard]] bool is_within(ContextId part, ContextId context) const;
+  // The context that `context` is a part of, or itself; 0 for an unknown one.
+  [[nodiscard]] ContextId whole_of(ContextId context) const;
   static Pieces closure_of(Pieces targets);
   void complete(std::unique_lock<std::mutex>& lock, Pieces targets);
   void complete_due(Ticks time);

@@ -26,7 +26,7 @@ void Scheduler::start_host_thread() {
 
 Status Scheduler::health_of(ContextId context) const {
   if (!any_fault_.load(std::memory_order_acquire)) return Status::Ok;
-  const auto found = contexts_.find(context);
+  const auto found = contexts_.find(whole_of(context));
   return found != contexts_.end() && found->second->faulty ? Status::IllegalAddress : Status::Ok;
 }
 
@@ -42,13 +42,14 @@ std::shared_ptr<Scheduler::Event> Scheduler::find(EventId event) const {
 
 // ---- contexts
 
-ContextId Scheduler::create_context() {
+ContextId Scheduler::create_context(ContextId parent) {
   const ContextId id{next_handle()};
   auto stream = std::make_shared<Stream>();
   stream->id = StreamId{next_handle()};
   stream->context = id;
   stream->kind = StreamKind::Default;
   auto context = std::make_shared<Context>();
+  context->parent = parent;
   context->default_stream = stream;
   const std::lock_guard lock{mutex_};
   contexts_.emplace(id, context);
@@ -66,9 +67,12 @@ Status Scheduler::destroy_context(ContextId context) {
   if (!contexts_.contains(context)) return Status::InvalidHandle;
   // While a host function is waited for, another thread may submit more, or destroy the context itself.
   for (auto left = pending_of(context); !left.empty(); left = pending_of(context)) complete(lock, std::move(left));
-  std::erase_if(streams_, [context](const auto& entry) { return entry.second->context == context; });
+  if (!contexts_.contains(context)) return Status::InvalidHandle;
+  std::erase_if(streams_, [&](const auto& entry) { return is_within(entry.second->context, context); });
   std::erase_if(events_, [context](const auto& entry) { return entry.second->context == context; });
-  return contexts_.erase(context) == 1 ? Status::Ok : Status::InvalidHandle;
+  std::erase_if(contexts_, [context](const auto& entry) { return entry.second->parent == context; });
+  contexts_.erase(context);
+  return Status::Ok;
 }
 
 bool Scheduler::has_context(ContextId context) const {
@@ -127,9 +131,9 @@ StreamKind Scheduler::kind_of(StreamId stream_id) const {
 Status Scheduler::create_event(ContextId context, EventId& out) {
   const EventId id{next_handle()};
   auto event = std::make_shared<Event>();
-  event->context = context;
   const std::lock_guard lock{mutex_};
-  if (!contexts_.contains(context)) return Status::InvalidHandle;
+  event->context = whole_of(context);
+  if (event->context == ContextId{}) return Status::InvalidHandle;
   events_.emplace(id, std::move(event));
   out = id;
   return Status::Ok;

@@ -35,6 +35,7 @@ struct Scheduler::Event {
 };
 
 struct Scheduler::Context {
+  ContextId parent{};  // 0: none
   std::shared_ptr<Stream> default_stream{};
   bool faulty = false;
 };

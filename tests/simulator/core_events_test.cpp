@@ -97,12 +97,35 @@ TEST(Event, CanStandForAllWorkOfItsContext) {
   world.fill(world.stream(StreamKind::NonBlocking), block, 1);
   world.fill(world.stream(), block + 1, 2, 1);
 
-  EXPECT_EQ(world.scheduler.record_context(event), Status::Ok);
+  EXPECT_EQ(world.scheduler.record_context(event, world.context), Status::Ok);
   EXPECT_EQ(world.scheduler.query_event(event), Status::NotReady);
   EXPECT_EQ(world.scheduler.synchronize_event(event), Status::Ok);
 
   EXPECT_EQ(world.first_byte(block), 1);
   EXPECT_EQ(world.first_byte(block + 1), 2);
+}
+
+TEST(Event, OfAContextCoversItsPartsAndThatOfAPartCoversThatAlone) {
+  World world;
+  const ContextId part = world.machine.create_part(world.context);
+  const Address block = world.zeroed();
+  const EventId of_whole = world.event();
+  const EventId of_part = world.event();
+  StreamId stream{};
+  ASSERT_EQ(world.scheduler.create_stream(part, StreamKind::NonBlocking, stream), Status::Ok);
+  world.fill(world.stream(StreamKind::NonBlocking), block, 1);
+
+  EXPECT_EQ(world.scheduler.record_context(of_part, part), Status::Ok);
+  EXPECT_EQ(world.scheduler.query_event(of_part), Status::Ok);
+  world.fill(stream, block + 1, 2, 1);
+  EXPECT_EQ(world.scheduler.record_context(of_whole, world.context), Status::Ok);
+  EXPECT_EQ(world.scheduler.synchronize_event(of_whole), Status::Ok);
+  EXPECT_EQ(world.first_byte(block + 1), 2);
+
+  EXPECT_EQ(world.machine.destroy_context(part), Status::Ok);
+  EXPECT_EQ(world.scheduler.query_event(of_part), Status::Ok) << "events are the whole's";
+  EXPECT_EQ(world.scheduler.record_context(of_part, part), Status::InvalidHandle);
+  EXPECT_EQ(world.scheduler.synchronize(stream), Status::InvalidHandle);
 }
 
 TEST(HostFunction, RunsAfterTheWorkBeforeItAndBeforeTheWorkBehindIt) {

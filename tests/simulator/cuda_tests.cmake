@@ -1,6 +1,9 @@
 # The simulated CUDA: in one process with the clock standing still, and as whole programs.
 
 set(_topics captures contexts memory pools streams)
+if(CUDAToolkit_VERSION VERSION_GREATER_EQUAL 12.5)
+  list(APPEND _topics green)
+endif()
 foreach(_topic ${_topics})
   tidemark_test(cuda_${_topic}_test SOURCES cuda_${_topic}_test.cpp LINKS Tidemark::cuda
                 ENVIRONMENT CUDA_SIM_CLOCK=manual)

@@ -27,10 +27,10 @@ CUresult create(const char* name, CUcontext* context, unsigned flags, CUdevice d
   });
 }
 
-// A primary context is released, not destroyed.
+// A primary context is released, not destroyed; a green one has a call of its own.
 CUresult destroy(Call& call, CUcontext handle) {
   Context* context = call.driver.contexts.find(handle);
-  if (!context || context->primary) {
+  if (!context || context->primary || context->whole) {
     return CUDA_ERROR_INVALID_CONTEXT;
   }
   if (ContextStack::top() == context) {
@@ -97,7 +97,7 @@ CUDA_SIM_EXPORT CUresult CUDAAPI cuCtxAttach(CUcontext* context, unsigned int fl
 CUDA_SIM_EXPORT CUresult CUDAAPI cuCtxDetach(CUcontext handle) {
   return with_driver(__func__, [&](Call& call) {
     Context* context = call.driver.contexts.find(handle);
-    if (!context || context->primary || !context->is_alive()) {
+    if (!context || context->primary || context->whole || !context->is_alive()) {
       return CUDA_ERROR_INVALID_CONTEXT;
     }
     return --context->attached == 0 ? destroy(call, handle) : CUDA_SUCCESS;
@@ -260,8 +260,9 @@ CUDA_SIM_EXPORT CUresult CUDAAPI cuCtxEnablePeerAccess(CUcontext peer, unsigned 
     if (context->device == call.context->device) {
       return CUDA_ERROR_PEER_ACCESS_UNSUPPORTED;
     }
-    return call.driver.contexts.enable_peer(*call.context, *context) ? CUDA_SUCCESS
-                                                                     : CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED;
+    return call.driver.contexts.enable_peer(call.context->owner(), context->owner())
+               ? CUDA_SUCCESS
+               : CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED;
   });
 }
 
@@ -271,24 +272,15 @@ CUDA_SIM_EXPORT CUresult CUDAAPI cuCtxDisablePeerAccess(CUcontext peer) {
     if (!context) {
       return CUDA_ERROR_INVALID_CONTEXT;
     }
-    return call.driver.contexts.disable_peer(*call.context, *context) ? CUDA_SUCCESS
-                                                                      : CUDA_ERROR_PEER_ACCESS_NOT_ENABLED;
+    return call.driver.contexts.disable_peer(call.context->owner(), context->owner())
+               ? CUDA_SUCCESS
+               : CUDA_ERROR_PEER_ACCESS_NOT_ENABLED;
   });
 }
 
 CUDA_SIM_EXPORT CUresult CUDAAPI cuCtxRecordEvent(CUcontext handle, CUevent event) {
   return with_driver(__func__, [&](Call& call) {
     Context* context = call.driver.contexts.find(handle);
-    if (!context) {
-      return CUDA_ERROR_INVALID_CONTEXT;
-    }
-    const std::optional<Event> recorded = call.driver.streams.find_event(event);
-    if (!recorded || recorded->context != context) {
-      return CUDA_ERROR_INVALID_HANDLE;
-    }
-    if (const CUresult code = call.driver.captures.forbid_use_of(*context); code != CUDA_SUCCESS) {
-      return code;
-    }
-    return to_code(call.scheduler().record_context(recorded->core), *context);
+    return context ? record_context(call, *context, event) : CUDA_ERROR_INVALID_CONTEXT;
   });
 }

@@ -21,7 +21,7 @@ CUresult allocate(const char* name, void** pointer, std::size_t size, unsigned f
         if (const CUresult code = call.driver.captures.forbid_unsafe_call(); code != CUDA_SUCCESS) {
           return code;
         }
-        return call.driver.host_memory.allocate(*call.context, size, flags, *pointer);
+        return call.driver.host_memory.allocate(call.context->owner(), size, flags, *pointer);
       },
       CUDA_ERROR_OUT_OF_MEMORY);
 }
@@ -32,7 +32,7 @@ CUresult add(const char* name, void* pointer, std::size_t size, unsigned flags) 
     if (!pointer || size == 0 || flags & ~kHostRegisterFlags) {
       return CUDA_ERROR_INVALID_VALUE;
     }
-    return call.driver.host_memory.add(*call.context, pointer, size, flags);
+    return call.driver.host_memory.add(call.context->owner(), pointer, size, flags);
   });
 }
 

@@ -10,7 +10,7 @@ CUresult open(const char* name, CUdeviceptr* pointer, const CUipcMemHandle& hand
     if (!pointer || flags != CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS) {
       return CUDA_ERROR_INVALID_VALUE;
     }
-    return call.driver.imports.open(*call.context, handle, *pointer);
+    return call.driver.imports.open(call.context->owner(), handle, *pointer);
   });
 }
 

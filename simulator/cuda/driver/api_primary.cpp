@@ -12,16 +12,7 @@ CUresult with_device(const char* name, CUdevice device, Body&& body) {
 }
 
 CUresult release(Driver& driver, CUdevice device) {
-  switch (driver.contexts.release(device)) {
-    case Contexts::Released::NotHeld:
-      return CUDA_ERROR_INVALID_CONTEXT;
-    case Contexts::Released::Last:
-      driver.end_context(driver.contexts.primary(device));
-      return CUDA_SUCCESS;
-    case Contexts::Released::StillHeld:
-      return CUDA_SUCCESS;
-  }
-  return CUDA_ERROR_UNKNOWN;
+  return driver.release_primary(device) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_CONTEXT;
 }
 
 CUresult reset(Driver& driver, CUdevice device) {

@@ -14,6 +14,9 @@ CUresult create(Call& call, CUstream* stream, unsigned flags, int priority) {
 
 CUresult destroy(Call& call, CUstream handle) {
   if (const auto stream = call.driver.streams.find_created(handle)) {
+    if (!stream->context->is_alive()) {
+      return CUDA_ERROR_CONTEXT_IS_DESTROYED;
+    }
     call.driver.captures.forget(stream->core);
   }
   return call.driver.streams.destroy(handle);

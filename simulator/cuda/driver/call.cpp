@@ -22,7 +22,7 @@ CUresult to_code(sim::Status status) {
 
 CUresult to_code(sim::Status status, Context& context) {
   if (status == sim::Status::IllegalAddress) {
-    context.faulted = true;
+    context.owner().faulted = true;
   }
   return to_code(status);
 }
@@ -35,7 +35,18 @@ CUresult current_context(Context*& context) {
   if (!context->is_alive()) {
     return CUDA_ERROR_CONTEXT_IS_DESTROYED;
   }
-  return context->faulted ? CUDA_ERROR_ILLEGAL_ADDRESS : CUDA_SUCCESS;
+  return context->owner().faulted ? CUDA_ERROR_ILLEGAL_ADDRESS : CUDA_SUCCESS;
+}
+
+CUresult record_context(Call& call, Context& context, CUevent event) {
+  const std::optional<Event> recorded = call.driver.streams.find_event(event);
+  if (!recorded || recorded->context != &context.owner()) {
+    return CUDA_ERROR_INVALID_HANDLE;
+  }
+  if (const CUresult code = call.driver.captures.forbid_use_of(context); code != CUDA_SUCCESS) {
+    return code;
+  }
+  return to_code(call.scheduler().record_context(recorded->core, context.core), context);
 }
 
 }  // namespace cuda_sim

@@ -32,6 +32,9 @@ CUresult to_code(sim::Status status, Context& context);
 // The current context, or why the call can't have one.
 CUresult current_context(Context*& context);
 
+// All work of `context` so far, a primary one's with that of its green contexts.
+CUresult record_context(Call& call, Context& context, CUevent event);
+
 template <class Body>
 CUresult with_driver(const char* name, Body&& body, CUresult injected = CUDA_ERROR_UNKNOWN) {
   Driver* driver = Driver::find();

@@ -96,7 +96,7 @@ CUresult Captures::forbid_use_of(const Context& context) {
   std::lock_guard lock{mutex_};
   CUresult code = CUDA_SUCCESS;
   for (auto& [stream, capture] : open_) {
-    if (capture.stream.context == &context) {
+    if (capture.stream.context == &context || &capture.stream.context->owner() == &context) {
       capture.invalidated = true;
       code = CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
     }

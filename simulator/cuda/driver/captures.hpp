@@ -30,7 +30,8 @@ class Captures {
   // For calls that a capture doesn't bear (allocation, free, synchronous copies, waits, event queries):
   // CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, with the captures in question invalidated, or CUDA_SUCCESS.
   CUresult forbid_unsafe_call();
-  // For a call that waits for all of `context`, or records it: any capture in it is in the way, whatever its mode.
+  // For a call that waits for all of `context`, or records it: any capture in it or in a part of it is in the way,
+  // whatever its mode.
   CUresult forbid_use_of(const Context& context);
   // For work on `stream`. CUDA_SUCCESS with `swallow`: the stream captures, there is nothing to run.
   CUresult admit_work(const Stream& stream, bool& swallow);

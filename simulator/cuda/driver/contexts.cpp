@@ -35,6 +35,45 @@ Context& Contexts::create(int device, unsigned flags) {
   return context;
 }
 
+GreenContext* Contexts::create_green(int device, unsigned multiprocessors) {
+  Context& whole = retain(device);
+  std::unique_lock lock{mutex_};
+  auto made = std::make_unique<GreenContext>(whole, multiprocessors);
+  made->context.core = machine_.create_part(whole.core);
+  if (!made->context.is_alive()) {
+    lock.unlock();
+    (void)release(device);
+    return nullptr;
+  }
+  made->context.id = ++last_id_;
+  green_.push_back(std::move(made));
+  return green_.back().get();
+}
+
+GreenContext* Contexts::find_green(CUgreenCtx handle) const {
+  std::lock_guard lock{mutex_};
+  const auto found =
+      std::find_if(green_.begin(), green_.end(), [handle](const auto& g) { return g->handle() == handle; });
+  return found != green_.end() ? found->get() : nullptr;
+}
+
+GreenContext* Contexts::green_of(const Context& context) const {
+  std::lock_guard lock{mutex_};
+  const auto found = std::find_if(green_.begin(), green_.end(), [&](const auto& g) { return &g->context == &context; });
+  return found != green_.end() ? found->get() : nullptr;
+}
+
+std::vector<Context*> Contexts::parts_of(const Context& primary) const {
+  std::lock_guard lock{mutex_};
+  std::vector<Context*> parts;
+  for (const auto& green : green_) {
+    if (green->context.whole == &primary && green->context.is_alive()) {
+      parts.push_back(&green->context);
+    }
+  }
+  return parts;
+}
+
 bool Contexts::end(Context& context) {
   const sim::ContextId core = context.core.exchange(sim::ContextId{});
   if (core == sim::ContextId{}) {
@@ -55,7 +94,12 @@ Context* Contexts::find(CUcontext handle) const {
   }
   const auto found = std::find_if(created_.begin(), created_.end(),
                                   [handle](const auto& context) { return context->handle() == handle; });
-  return found != created_.end() ? found->get() : nullptr;
+  if (found != created_.end()) {
+    return found->get();
+  }
+  const auto green = std::find_if(green_.begin(), green_.end(),
+                                  [handle](const auto& each) { return each->context.handle() == handle; });
+  return green != green_.end() ? &(*green)->context : nullptr;
 }
 
 Context* Contexts::owner_of(sim::ContextId core) const {

@@ -67,15 +67,28 @@ CUdevice Driver::ordinal_of(int machine_index) const {
 }
 
 bool Driver::end_context(Context& context) {
+  for (Context* part : contexts.parts_of(context)) {
+    end_context(*part);
+  }
   captures.forget(context);
   if (!contexts.end(context)) {
     return false;
   }
-  streams.forget(context);
+  if (!context.whole) {
+    streams.forget(context);  // those of a green one are to be destroyed first, and else stay as what they are: dead
+  }
   host_memory.forget(context);
   imports.forget(context);
   pools.collect();
   return true;
+}
+
+bool Driver::release_primary(CUdevice device) {
+  const Contexts::Released released = contexts.release(device);
+  if (released == Contexts::Released::Last) {
+    end_context(contexts.primary(device));
+  }
+  return released != Contexts::Released::NotHeld;
 }
 
 }  // namespace cuda_sim

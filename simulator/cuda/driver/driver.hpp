@@ -39,6 +39,8 @@ class Driver {
 
   // Ends the life of a context and of all that belongs to it. False: it had none.
   bool end_context(Context& context);
+  // The last one ends it. False: nobody held it. Requires: a valid device.
+  bool release_primary(CUdevice device);
 
   const sim::Ticks kernel_ticks;
   sim::Machine machine;

@@ -95,7 +95,7 @@ std::optional<Stream> Streams::thread_default(Context& context) {
 }
 
 CUresult Streams::create_event(Context& context, unsigned flags, CUevent& out) {
-  Event event{.context = &context, .flags = flags};
+  Event event{.context = &context.owner(), .flags = flags};
   if (machine_.scheduler().create_event(context.core, event.core) != sim::Status::Ok) {
     return CUDA_ERROR_CONTEXT_IS_DESTROYED;
   }

@@ -29,7 +29,7 @@ struct Stream {
 
 struct Event {
   sim::EventId core{};
-  Context* context = nullptr;
+  Context* context = nullptr;  // never a green one: those made there are their primary's
   unsigned flags = CU_EVENT_DEFAULT;
 };
 
