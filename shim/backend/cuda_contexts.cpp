@@ -25,17 +25,37 @@ std::optional<CudaPlace> CudaContexts::current() noexcept {
   if (remembered.handle == handle && remembered.epoch == epoch) {
     return CudaPlace{remembered.device, remembered.context};
   }
+  const auto place = place_of_current(handle);
+  if (place) {
+    remembered = {.handle = handle, .epoch = epoch, .device = place->device, .context = place->context};
+  }
+  return place;
+}
+
+std::optional<CudaPlace> CudaContexts::place_of_current(CUcontext handle) noexcept {
   CUdevice device = 0;
   const auto id = id_of(handle);
   if (!id || real_cuda().cuCtxGetDevice(&device) != CUDA_SUCCESS) {
     return std::nullopt;
   }
-  // A primary context may have become active behind our back (a door that we don't see); anything else we saw begin.
-  if (handle_of(*id) != handle && (active_primary(device) != handle || !remember(handle, *id, device))) {
+  if (handle_of(*id) == handle) {
+    return CudaPlace{device, *id};
+  }
+  // A primary context may have become active behind our back (a door that we don't see, or a green context of its);
+  // anything else we saw begin.
+  const auto primary = active_primary(device);
+  if (!primary || (*primary != handle && !green_.is_converted(handle))) {
     return std::nullopt;
   }
-  remembered = {.handle = handle, .epoch = epoch, .device = device, .context = *id};
-  return CudaPlace{device, *id};
+  const auto primary_id = *primary == handle ? id : id_of(*primary);
+  return primary_id && remember(*primary, *primary_id, device) ? std::optional{CudaPlace{device, *primary_id}}
+                                                               : std::nullopt;
+}
+
+std::optional<CudaGreenContexts::Known> CudaContexts::take_green(CUgreenCtx green) noexcept {
+  const auto known = green_.take(green);
+  epoch_.fetch_add(1, std::memory_order_acq_rel);  // its handle may come again for another device's
+  return known;
 }
 
 // Before CUDA 12 there are no ids: the handle must do, and a context's end is then known only from the calls we see.

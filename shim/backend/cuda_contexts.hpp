@@ -10,6 +10,7 @@
 #include <optional>
 
 #include "shim/alloc/device_types.hpp"
+#include "shim/backend/cuda_green_contexts.hpp"
 #include "shim/backend/cuda_symbols.hpp"
 
 namespace tidemark::backend {
@@ -25,9 +26,14 @@ class CudaContexts {
   // As many live ones as we can know; the memory of further ones is left to the driver.
   static constexpr std::size_t kMost = 256;
 
-  // The calling thread's current context; none without one, while the driver refuses, or for a context that is neither
-  // a primary one nor was seen at its creation (a green context: its memory is the primary's and outlives it).
+  // The calling thread's current context, a green one's primary; none without one, while the driver refuses, or for a
+  // context that is neither a primary one nor was seen at its creation.
   [[nodiscard]] std::optional<CudaPlace> current() noexcept;
+
+  // A green context was created, made a CUcontext, and is about to be destroyed: it is then no longer known.
+  void note_green(CUgreenCtx green, const CudaGreenContexts::Known& known) noexcept { green_.note(green, known); }
+  void note_converted(CUgreenCtx green, CUcontext handle) noexcept { green_.note_converted(green, handle); }
+  [[nodiscard]] std::optional<CudaGreenContexts::Known> take_green(CUgreenCtx green) noexcept;
 
   // A context of `device` was created or retained: from now on its work counts in fences.
   void note(CUcontext handle, CUdevice device) noexcept;
@@ -83,9 +89,11 @@ class CudaContexts {
     [[nodiscard]] CUcontext live_handle() const noexcept { return handle.load(std::memory_order_acquire); }
   };
 
+  [[nodiscard]] std::optional<CudaPlace> place_of_current(CUcontext handle) noexcept;
   [[nodiscard]] bool remember(CUcontext handle, alloc::ContextId id, int device) noexcept;
   [[nodiscard]] int device_of(alloc::ContextId context) const noexcept;
 
+  CudaGreenContexts green_;
   std::array<Entry, kMost> entries_{};
   std::atomic<std::size_t> count_{0};  // places that were ever used
   std::atomic<bool> has_peers_{false};

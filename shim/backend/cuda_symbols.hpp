@@ -27,6 +27,7 @@ namespace tidemark::backend {
   X(cuCtxDestroy_v2, "cuCtxDestroy", 4000, 0)                                  \
   X(cuCtxDetach, "cuCtxDetach", 2000, 0)                                       \
   X(cuCtxEnablePeerAccess, "cuCtxEnablePeerAccess", 4000, 0)                   \
+  X(cuCtxFromGreenCtx, "cuCtxFromGreenCtx", 12040, 0)                          \
   X(cuDevicePrimaryCtxRelease, "cuDevicePrimaryCtxRelease", 7000, 0)           \
   X(cuDevicePrimaryCtxRelease_v2, "cuDevicePrimaryCtxRelease", 11000, 0)       \
   X(cuDevicePrimaryCtxReset, "cuDevicePrimaryCtxReset", 7000, 0)               \
@@ -34,6 +35,8 @@ namespace tidemark::backend {
   X(cuDevicePrimaryCtxRetain, "cuDevicePrimaryCtxRetain", 7000, 0)             \
   X(cuGetProcAddress, "cuGetProcAddress", 11030, 0)                            \
   X(cuGetProcAddress_v2, "cuGetProcAddress", 12000, 0)                         \
+  X(cuGreenCtxCreate, "cuGreenCtxCreate", 12040, 0)                            \
+  X(cuGreenCtxDestroy, "cuGreenCtxDestroy", 12040, 0)                          \
   X(cuIpcGetMemHandle, "cuIpcGetMemHandle", 4010, 0)                           \
   X(cuMemAlloc_v2, "cuMemAlloc", 3020, 0)                                      \
   X(cuMemAllocAsync, "cuMemAllocAsync", 11020, 0)                              \

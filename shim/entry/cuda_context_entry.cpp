@@ -25,6 +25,17 @@ CUresult noted(CUresult code, const CUcontext* context, CUdevice device) noexcep
   return code;
 }
 
+// It holds its device's primary context, whose work counts in fences from now on.
+CUresult green_noted(CUresult code, const CUgreenCtx* green, CUdevice device) noexcept {
+  if (code == CUDA_SUCCESS && green != nullptr) {
+    beside([&] {
+      cuda_contexts().note_green(*green, {.device = device, .converted = nullptr});
+      cuda_contexts().note(tidemark::backend::CudaContexts::active_primary(device).value_or(nullptr), device);
+    });
+  }
+  return code;
+}
+
 // ours(CudaContextCalls&, real) makes the driver's call itself, between what it does to our books.
 template <class Ours, class Theirs>
 CUresult ending(Ours&& ours, Theirs&& theirs) noexcept {
@@ -98,6 +109,24 @@ TIDEMARK_EXPORT CUresult cuCtxCreate_v4(CUcontext* context, CUctxCreateParams* p
 
 TIDEMARK_EXPORT CUresult cuDevicePrimaryCtxRetain(CUcontext* context, CUdevice device) {
   return noted(real_cuda().cuDevicePrimaryCtxRetain(context, device), context, device);
+}
+
+TIDEMARK_EXPORT CUresult cuGreenCtxCreate(CUgreenCtx* green, CUdevResourceDesc resources, CUdevice device,
+                                          unsigned flags) {
+  return green_noted(real_cuda().cuGreenCtxCreate(green, resources, device, flags), green, device);
+}
+
+TIDEMARK_EXPORT CUresult cuCtxFromGreenCtx(CUcontext* context, CUgreenCtx green) {
+  const CUresult code = real_cuda().cuCtxFromGreenCtx(context, green);
+  if (code == CUDA_SUCCESS && context != nullptr) {
+    beside([&] { cuda_contexts().note_converted(green, *context); });
+  }
+  return code;
+}
+
+TIDEMARK_EXPORT CUresult cuGreenCtxDestroy(CUgreenCtx green) {
+  return ending([&](auto& calls, auto& real) { return calls.destroy_green(green, real); },
+                [&] { return real_cuda().cuGreenCtxDestroy(green); });
 }
 
 TIDEMARK_EXPORT CUresult cuCtxEnablePeerAccess(CUcontext peer, unsigned flags) {

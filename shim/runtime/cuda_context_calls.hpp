@@ -39,6 +39,22 @@ class CudaContextCalls {
     };
     return handle ? perhaps_end(*handle, real, is_over) : real();
   }
+  // So does destroying a green context, if it was the last to hold its primary one.
+  template <class Real>
+  CUresult destroy_green(CUgreenCtx green, Real&& real) noexcept {
+    // Out first: from the call on, another thread's green context can have the same handle.
+    const auto known = cuda_contexts().take_green(green);
+    if (!known) {
+      return real();
+    }
+    const CUresult code = release_primary(known->device, real);
+    if (code != CUDA_SUCCESS) {
+      cuda_contexts().note_green(green, *known);
+    } else if (known->converted != nullptr) {
+      capture_gate().context_ended(known->converted);
+    }
+    return code;
+  }
   template <class Real>
   CUresult detach(CUcontext handle, Real&& real) noexcept {
     return perhaps_end(handle, real, [&](alloc::ContextId) { return !backend::CudaContexts::is_alive(handle); });

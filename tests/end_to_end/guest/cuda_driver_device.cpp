@@ -29,24 +29,29 @@ Function* resolve(const char* name, int version) {
 #endif
 
 // Base name, symbol, and the version at which the runtime asks for it.
-#define GUEST_DRIVER_FUNCTIONS(X)                             \
-  X(cuInit, cuInit, 2000)                                     \
-  X(cuDeviceGet, cuDeviceGet, 2000)                           \
-  X(cuDevicePrimaryCtxRetain, cuDevicePrimaryCtxRetain, 7000) \
-  X(cuDevicePrimaryCtxReset, cuDevicePrimaryCtxReset, 7000)   \
-  X(cuCtxSetCurrent, cuCtxSetCurrent, 4000)                   \
-  X(cuCtxGetCurrent, cuCtxGetCurrent, 4000)                   \
-  X(cuCtxGetDevice, cuCtxGetDevice, 2000)                     \
-  X(cuCtxSynchronize, cuCtxSynchronize, 2000)                 \
-  X(cuMemAlloc, cuMemAlloc_v2, 3020)                          \
-  X(cuMemFree, cuMemFree_v2, 3020)                            \
-  X(cuMemFreeAsync, cuMemFreeAsync, 11020)                    \
-  X(cuIpcGetMemHandle, cuIpcGetMemHandle, 4010)               \
-  X(cuMemGetInfo, cuMemGetInfo_v2, 3020)                      \
-  X(cuStreamCreate, cuStreamCreate, 2000)                     \
-  X(cuStreamSynchronize, cuStreamSynchronize, 2000)           \
-  X(cuMemsetD8Async, cuMemsetD8Async, 3020)                   \
-  X(cuMemcpyHtoD, cuMemcpyHtoD_v2, 3020)                      \
+#define GUEST_DRIVER_FUNCTIONS(X)                                \
+  X(cuInit, cuInit, 2000)                                        \
+  X(cuDeviceGet, cuDeviceGet, 2000)                              \
+  X(cuDevicePrimaryCtxRetain, cuDevicePrimaryCtxRetain, 7000)    \
+  X(cuDevicePrimaryCtxReset, cuDevicePrimaryCtxReset, 7000)      \
+  X(cuDeviceGetDevResource, cuDeviceGetDevResource, 12040)       \
+  X(cuDevResourceGenerateDesc, cuDevResourceGenerateDesc, 12040) \
+  X(cuGreenCtxCreate, cuGreenCtxCreate, 12040)                   \
+  X(cuGreenCtxDestroy, cuGreenCtxDestroy, 12040)                 \
+  X(cuCtxFromGreenCtx, cuCtxFromGreenCtx, 12040)                 \
+  X(cuCtxSetCurrent, cuCtxSetCurrent, 4000)                      \
+  X(cuCtxGetCurrent, cuCtxGetCurrent, 4000)                      \
+  X(cuCtxGetDevice, cuCtxGetDevice, 2000)                        \
+  X(cuCtxSynchronize, cuCtxSynchronize, 2000)                    \
+  X(cuMemAlloc, cuMemAlloc_v2, 3020)                             \
+  X(cuMemFree, cuMemFree_v2, 3020)                               \
+  X(cuMemFreeAsync, cuMemFreeAsync, 11020)                       \
+  X(cuIpcGetMemHandle, cuIpcGetMemHandle, 4010)                  \
+  X(cuMemGetInfo, cuMemGetInfo_v2, 3020)                         \
+  X(cuStreamCreate, cuStreamCreate, 2000)                        \
+  X(cuStreamSynchronize, cuStreamSynchronize, 2000)              \
+  X(cuMemsetD8Async, cuMemsetD8Async, 3020)                      \
+  X(cuMemcpyHtoD, cuMemcpyHtoD_v2, 3020)                         \
   X(cuMemcpyDtoH, cuMemcpyDtoH_v2, 3020)
 
 struct Driver {
@@ -75,6 +80,8 @@ void start_once() {
   CUcontext context = nullptr;
   if (driver().cuCtxGetCurrent(&context) != CUDA_SUCCESS || context == nullptr) use_device(0);
 }
+
+CUgreenCtx green = nullptr;
 
 CUdeviceptr address_of(const void* ptr) { return reinterpret_cast<CUdeviceptr>(ptr); }
 
@@ -127,5 +134,24 @@ int ipc_handle(void* ptr) {
   return driver().cuIpcGetMemHandle(&handle, address_of(ptr));
 }
 int release_in_stream(void* ptr) { return driver().cuMemFreeAsync(address_of(ptr), nullptr); }
+
+int enter_green_context(int ordinal) {
+  CUdevice device = 0;
+  CUdevResource all{};
+  CUdevResourceDesc description = nullptr;
+  CUcontext context = nullptr;
+  CUresult code = driver().cuInit(0);
+  if (code == CUDA_SUCCESS) code = driver().cuDeviceGet(&device, ordinal);
+  if (code == CUDA_SUCCESS) code = driver().cuDeviceGetDevResource(device, &all, CU_DEV_RESOURCE_TYPE_SM);
+  if (code == CUDA_SUCCESS) code = driver().cuDevResourceGenerateDesc(&description, &all, 1);
+  if (code == CUDA_SUCCESS) code = driver().cuGreenCtxCreate(&green, description, device, CU_GREEN_CTX_DEFAULT_STREAM);
+  if (code == CUDA_SUCCESS) code = driver().cuCtxFromGreenCtx(&context, green);
+  return code == CUDA_SUCCESS ? driver().cuCtxSetCurrent(context) : code;
+}
+
+int end_green_context() {
+  const CUresult code = driver().cuCtxSetCurrent(nullptr);
+  return code == CUDA_SUCCESS ? driver().cuGreenCtxDestroy(green) : code;
+}
 
 }  // namespace guest

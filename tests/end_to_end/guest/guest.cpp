@@ -10,6 +10,7 @@
 //   free-async SLOT        the code of freeing it in the default stream's order; ipc SLOT: of asking for a handle
 //   info                   "FREE TOTAL"
 //   device N, reset, sync  the code
+//   green N, end-green     the code of working in a green context of device N, and of destroying it
 //   fill SLOT BYTE SIZE    starts work on a stream: the code
 //   write SLOT BYTE SIZE   the code
 //   read SLOT SIZE         "BYTE COUNT": the first byte and how many bytes are equal to it
@@ -236,6 +237,8 @@ void obey(const Words& words) {
     return code == 0 ? answer("%zu %zu", free_bytes, total_bytes) : answer("error %d", code);
   }
   if (command == "device") return answer("%d", guest::set_device(static_cast<int>(number(words, 1))));
+  if (command == "green") return answer("%d", guest::enter_green_context(static_cast<int>(number(words, 1))));
+  if (command == "end-green") return answer("%d", guest::end_green_context());
   if (command == "reset") return answer("%d", guest::reset_device());
   if (command == "sync") return answer("%d", guest::synchronize());
   if (command == "fill") {

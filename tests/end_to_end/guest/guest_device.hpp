@@ -26,4 +26,8 @@ inline constexpr int kNoSuchCall = -1;
 int ipc_handle(void* ptr);
 int release_in_stream(void* ptr);
 
+// Makes a green context of the device and works in it from now on; destroys it, and works in none.
+int enter_green_context(int device);
+int end_green_context();
+
 }  // namespace guest
