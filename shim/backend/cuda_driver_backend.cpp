@@ -138,7 +138,7 @@ Result<alloc::MemoryInfo> CudaDriverUpstream::memory_info(alloc::ContextId conte
 }
 
 DeviceIdentity describe_cuda_device(CUdevice device) noexcept {
-  hook::keep_loaded(cuda_library.anchor.load(std::memory_order_acquire));
+  cuda_library.anchor.keep();
   DeviceIdentity identity;
   CUuuid uuid{};
   const bool has_v2 = real_cuda().cuDeviceGetUuid_v2.exists();  // v2 tells MIG instances apart

@@ -23,7 +23,7 @@ void learn(const CudaRuntime& runtime, const char* name, void* address) noexcept
 }  // namespace
 
 RuntimeLayer CudaRuntime::decide(RuntimeLayer layer) noexcept {
-  hook::keep_loaded(library_.anchor.load(std::memory_order_acquire));
+  library_.anchor.keep();
   RuntimeLayer decided = RuntimeLayer::Undecided;
   return layer_.compare_exchange_strong(decided, layer, std::memory_order_acq_rel) ? layer : decided;
 }

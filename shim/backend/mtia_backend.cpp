@@ -119,7 +119,7 @@ std::optional<int> current_mtia_device() noexcept {
 }
 
 DeviceIdentity describe_mtia_device(int device) noexcept {
-  hook::keep_loaded(mtia_library.anchor.load(std::memory_order_acquire));
+  mtia_library.anchor.keep();
   DeviceIdentity identity;
   mtiaDeviceProp properties{};
   if (real_mtia().mtiaGetDeviceProperties(&properties, device) == MTIA_SUCCESS) {

@@ -35,7 +35,7 @@ constexpr std::size_t kHooks = std::size(kResolverNames);
 
 // What the driver's resolver gives for each of our symbols; null: not asked yet, or this driver has none.
 constinit std::array<std::atomic<void*>, kHooks> resolver_addresses{};
-constinit std::atomic<bool> is_resolver_known{false};
+constinit std::atomic<const void*> addresses_are_of{nullptr};  // DriverAnchor::identity
 
 // Code instead of a table: a table of converted addresses could need a constructor, and look-ups come before any runs.
 void* learn_and_answer(Hook which, void* real) noexcept {
@@ -60,15 +60,16 @@ void* ask_resolver(const ResolverName& name) noexcept {
   return code == CUDA_SUCCESS && !hook::is_inside_our_object(address) ? address : nullptr;
 }
 
-// Once, at the first look-up: several runtimes may come at the same time, and then each stores the same.
+// Once, at the first look-up in a driver: several runtimes may come at the same time, and then each stores the same.
 void learn_resolver_addresses() noexcept {
-  if (is_resolver_known.load(std::memory_order_acquire)) {
+  const void* driver = backend::cuda_library.anchor.identity();
+  if (driver != nullptr && addresses_are_of.load(std::memory_order_acquire) == driver) {
     return;
   }
   for (std::size_t i = 0; i < kHooks; ++i) {
     resolver_addresses[i].store(ask_resolver(kResolverNames[i]), std::memory_order_release);
   }
-  is_resolver_known.store(true, std::memory_order_release);
+  addresses_are_of.store(backend::cuda_library.anchor.identity(), std::memory_order_release);
 }
 
 }  // namespace
@@ -76,7 +77,7 @@ void learn_resolver_addresses() noexcept {
 void* answer_cuda_driver(std::size_t index, void* real) noexcept {
   // A second copy of the driver (dlmopen, another file) is not the one whose memory we have: left alone.
   if (!hook::is_in_library(real, backend::cuda_library.file_prefix) ||
-      !hook::are_in_one_object(real, backend::cuda_library.anchor.load(std::memory_order_acquire))) {
+      !hook::are_in_one_object(real, backend::cuda_library.anchor.function())) {
     return real;
   }
   runtime::look_up_counts.swapped.fetch_add(1, std::memory_order_relaxed);

@@ -76,7 +76,7 @@ void* learn_and_answer(Hook which, void* real) noexcept {
 void* answer_mtia(std::size_t index, void* real) noexcept {
   // A second copy of the driver (dlmopen, another file) is not the one whose memory we have: left alone.
   if (!hook::is_in_library(real, backend::mtia_library.file_prefix) ||
-      !hook::are_in_one_object(real, backend::mtia_library.anchor.load(std::memory_order_acquire))) {
+      !hook::are_in_one_object(real, backend::mtia_library.anchor.function())) {
     return real;
   }
   runtime::look_up_counts.swapped.fetch_add(1, std::memory_order_relaxed);

@@ -3,6 +3,7 @@
 
 #include <atomic>
 
+#include "shim/hook/driver_anchor.hpp"
 #include "shim/hook/symbol_lookup.hpp"
 
 namespace tidemark::hook {
@@ -12,8 +13,7 @@ template <class Code>
 struct DriverLibrary {
   const char* file_prefix;  // "libcuda.so"
   Code missing;             // the driver's own code for "no driver here"
-  // Any function known to be the driver's: its neighbours are looked for beside it, in the library the program uses.
-  mutable std::atomic<void*> anchor{nullptr};
+  mutable DriverAnchor anchor{};
 };
 
 // Threads: any. Two threads that resolve at once store the same address.
@@ -32,41 +32,53 @@ class RealSymbol {
   // Null where no loaded driver has it.
   [[nodiscard]] Function find() const noexcept {
     void* known = address_.load(std::memory_order_acquire);
-    return reinterpret_cast<Function>(known != nullptr ? known : look_up());
+    return reinterpret_cast<Function>(known != nullptr ? known : find_anew());
   }
 
   [[nodiscard]] bool exists() const noexcept { return find() != nullptr; }
 
-  // The driver said itself where its function is (dlsym, cuGetProcAddress). The first word stands.
+  // The driver said itself where its function is (dlsym, cuGetProcAddress). The first word stands for as long as the
+  // driver is loaded.
   void learn(void* address) const noexcept {
-    void* none = nullptr;
-    address_.compare_exchange_strong(none, address, std::memory_order_acq_rel);
-    none = nullptr;
-    library_.anchor.compare_exchange_strong(none, address, std::memory_order_acq_rel);
+    library_.anchor.learn(address);
+    if (!library_.anchor.holds(learned_.load(std::memory_order_acquire))) {
+      learned_.store(address, std::memory_order_release);
+    }
   }
 
   [[nodiscard]] const char* name() const noexcept { return name_; }
 
  private:
-  // Absence is remembered only once a driver is known: before that, one may still be loaded.
-  void* look_up() const noexcept {
+  void* find_anew() const noexcept {
     if (is_absent_.load(std::memory_order_relaxed)) {
       return nullptr;
     }
-    void* const anchor = library_.anchor.load(std::memory_order_acquire);
+    void* found = learned_.load(std::memory_order_acquire);
+    if (!library_.anchor.holds(found)) {
+      found = look_up();
+    }
+    // Of a library that can still go, not even absence is remembered.
+    if (library_.anchor.stays()) {
+      address_.store(found, std::memory_order_release);
+      is_absent_.store(found == nullptr, std::memory_order_relaxed);
+    }
+    return found;
+  }
+
+  void* look_up() const noexcept {
+    void* const anchor = library_.anchor.function();
     void* const found = anchor != nullptr ? find_beside(anchor, name_)
                                           : find_real_function({.name = name_, .library_prefix = library_.file_prefix});
     if (found != nullptr) {
       learn(found);
-    } else if (anchor != nullptr) {
-      is_absent_.store(true, std::memory_order_relaxed);
     }
     return found;
   }
 
   const char* name_;
   const DriverLibrary<Code>& library_;
-  mutable std::atomic<void*> address_{nullptr};
+  mutable std::atomic<void*> learned_{nullptr};  // while its library is loaded
+  mutable std::atomic<void*> address_{nullptr};  // for good
   mutable std::atomic<bool> is_absent_{false};
 };
 

@@ -85,14 +85,18 @@ bool are_in_one_object(const void* a, const void* b) noexcept {
   return a == nullptr || b == nullptr || object_of(a) == object_of(b);
 }
 
+bool is_never_unloaded(const void* address) noexcept {
+  const link_map* object = object_of(address);
+  bool stays = object != nullptr && is_linked_to_stay(*object);
+  if (object != nullptr && !stays) {
+    ObjectList::hold_still([&](const ObjectList& objects) { stays = objects.is_from_the_start(*object); });
+  }
+  return stays;
+}
+
 void keep_loaded(const void* address) noexcept {
   const link_map* object = object_of(address);
-  if (object == nullptr || is_linked_to_stay(*object)) {
-    return;
-  }
-  bool stays = false;
-  ObjectList::hold_still([&](const ObjectList& objects) { stays = objects.is_from_the_start(*object); });
-  if (!stays) {
+  if (object != nullptr && !is_never_unloaded(address)) {
     dlopen(object->l_name, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
     dlerror();  // what it may have to say is not the program's
   }

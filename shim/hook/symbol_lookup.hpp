@@ -19,6 +19,9 @@ struct LookUp {
 // it has none.
 [[nodiscard]] void* find_beside(const void* known, const char* name) noexcept;
 
+// Is the library that holds `address` there for good, whatever the program does?
+[[nodiscard]] bool is_never_unloaded(const void* address) noexcept;
+
 // The library that holds `address` is never unloaded from now on: we keep pointers into it. One that the program loaded
 // with dlopen has to be asked for, and that alone makes the thread's dlerror() forget.
 void keep_loaded(const void* address) noexcept;

@@ -78,5 +78,19 @@ TEST_P(WaysIn, AreCountedAlikeAndOnce) {
   EXPECT_EQ(guest.finish(), Outcome{.exit_code = 0});
 }
 
+// As plug-in hosts do: loaded to see whether it is there, unloaded, and loaded again, elsewhere.
+TEST(ADriverLoadedAnew, IsServed) {
+  const ShimWorld world;
+  const std::string program = std::string{TIDEMARK_TEST_PROGRAMS_UNCHANGED} + "/mtia_reloaded";
+  Launch launch = world.under_shim({program});
+  launch.environment["TIDEMARK_KEEP"] = "all";
+
+  EXPECT_EQ(run(launch), run(ShimWorld::natively({program})));
+
+  const nlohmann::json processes = world.ps()["processes"];
+  ASSERT_EQ(processes.size(), 1u);
+  EXPECT_EQ(stat_of(processes[0]["devices"][0], "allocation.all.allocated"), 2u);
+}
+
 }  // namespace
 }  // namespace tidemark::test

@@ -1,6 +1,7 @@
 // How look-ups are answered, and how the real functions are found.
 #include <dlfcn.h>
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 
 #include <array>
 #include <string>
@@ -191,6 +192,26 @@ TEST(RealSymbol, AnswersTheDriversCodeForNothingThereAndFindsItLater) {
   EXPECT_EQ(none(), -7);
   EXPECT_FALSE(none.exists());
   dlclose(handle);
+}
+
+TEST(RealSymbol, FindsItsLibraryAgainWhereItWasLoadedAnew) {
+  const RealSymbol<int> two{"tidemark_probe_two", probe_library};
+  void* handle = dlopen(TIDEMARK_PROBE_LIBRARY, RTLD_NOW | RTLD_LOCAL);
+  ASSERT_EQ(two(), 2);
+  Dl_info place{};
+  ASSERT_NE(dladdr(dlsym(handle, "tidemark_probe_two"), &place), 0);
+  dlclose(handle);
+  ASSERT_EQ(object_of(place.dli_saddr), nullptr);
+  constexpr std::size_t kBytes = 1 << 14;
+  void* in_its_place =
+      mmap(place.dli_fbase, kBytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+  ASSERT_EQ(in_its_place, place.dli_fbase);
+
+  handle = dlopen(TIDEMARK_PROBE_LIBRARY, RTLD_NOW | RTLD_LOCAL);
+
+  EXPECT_EQ(two(), 2);
+  dlclose(handle);
+  munmap(in_its_place, kBytes);
 }
 
 TEST(ReentryGuard, KnowsWhetherThisThreadIsInsideAlready) {
