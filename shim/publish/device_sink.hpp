@@ -21,6 +21,8 @@ class DeviceSink final : public alloc::StatsSink {
 
   void publish(const DeviceBasis& basis, BasisLines changed) noexcept override;
 
+  [[nodiscard]] const segment::DeviceInfo& info() const noexcept { return info_; }
+
   // The device's number in requests; kNoSlot: not published.
   [[nodiscard]] std::uint32_t slot() const noexcept { return slot_index_.load(std::memory_order_acquire); }
 

@@ -37,7 +37,7 @@ std::optional<CUresult> CudaDriverCalls::allocate(CUdeviceptr* ptr, std::size_t 
   }
   const auto allocated = device->cache().allocate(place->context, Bytes{size});
   if (!allocated) {
-    runtime_.after_failure(allocated.error());
+    runtime_.after_failure(*device, allocated.error());
     return answer(allocated.error());
   }
   *ptr = allocated.value().address();

@@ -42,7 +42,7 @@ std::optional<cudaError_t> CudaRuntimeCalls::allocate(void** ptr, std::size_t si
   const backend::LastErrorScope last_error{real_};
   const auto allocated = device->cache().allocate(device->generation(), Bytes{size});
   if (!allocated) {
-    runtime_.after_failure(allocated.error());
+    runtime_.after_failure(*device, allocated.error());
     return answer(allocated.error());
   }
   last_error.forget_ours();

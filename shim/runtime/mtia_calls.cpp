@@ -29,7 +29,7 @@ std::optional<mtiaResult_t> MtiaCalls::allocate(void** ptr, std::size_t size) no
   }
   const auto allocated = device->cache().allocate(device->generation(), Bytes{size});
   if (!allocated) {
-    runtime_.after_failure(allocated.error());
+    runtime_.after_failure(*device, allocated.error());
     return is_ours_to_hide(allocated.error()) ? std::nullopt : std::optional{backend::to_mtia(allocated.error())};
   }
   *ptr = reinterpret_cast<void*>(allocated.value().address());

@@ -15,6 +15,7 @@
 #include "shim/runtime/alloc_settings.hpp"
 #include "shim/runtime/fork_word.hpp"
 #include "shim/runtime/look_up_counts.hpp"
+#include "shim/runtime/out_of_memory_line.hpp"
 
 extern "C" char** environ;
 
@@ -112,6 +113,8 @@ segment::Backend backend_of(Layer layer) noexcept {
 
 Runtime::Runtime() noexcept : options_(read_options(trusted_environment(), warnings_)) {
   is_wanted_ = options_.mode != Mode::Off && !is_skipped(options_);
+  // Before anything can be said: of an out-of-memory also where no call has succeeded yet.
+  set_log(options_.log, options_.log_file.c_str_or_null());
 }
 
 ServedDevice& Runtime::make_place(DeviceKey key, const backend::DeviceIdentity& identity) noexcept {
@@ -154,12 +157,20 @@ void Runtime::show(ServedDevice& device) noexcept {
   publisher_.add_device(device.cache(), device.sink(), device.key().layer == Layer::Mtia);
   device.set_visible();
   publish_layer();
+  log_line(LogLevel::Info, "%s:%u: '%s' is served", device.key().layer == Layer::Mtia ? "mtia" : "cuda",
+           static_cast<unsigned>(device.key().ordinal), device.sink().info().name.c_str());
 }
 
 // The first moment at which anything of ours can be noticed: a line, a file, a thread.
 void Runtime::start() noexcept {
-  set_log(options_.log, options_.log_file.c_str_or_null());
   warnings_.say();
+  log_line(LogLevel::Info, "version %s, mode %s, %s frees, counters %s%s", TIDEMARK_VERSION,
+           options_.mode == Mode::Count ? "count" : "cache", options_.free == Free::Fast ? "fast" : "strict",
+           options_.segment == SegmentKind::Named ? "in " : "",
+           options_.segment == SegmentKind::Off     ? "off"
+           : options_.segment == SegmentKind::Memfd ? "in a memfd"
+           : options_.directory.empty()             ? "/dev/shm"
+                                                    : options_.directory.c_str());
   if (!is_exit_handler_registered.exchange(true)) {
     (void)atexit(&at_exit);
   }
@@ -190,6 +201,15 @@ void Runtime::start() noexcept {
   if (had_out_of_memory_.load(std::memory_order_relaxed)) {
     publisher_.set_flag(segment::ProcessFlag::HadOutOfMemory);
   }
+}
+
+void Runtime::after_failure(ServedDevice& device, const Error& error) noexcept {
+  if (error.code != ErrorCode::OutOfMemory) {
+    return;
+  }
+  had_out_of_memory_.store(true, std::memory_order_relaxed);
+  publisher_.set_flag(segment::ProcessFlag::HadOutOfMemory);
+  say_out_of_memory(device);
 }
 
 void Runtime::publish_layer() noexcept {

@@ -82,13 +82,8 @@ class Runtime {
   // After any other call that was ours.
   void after_call() noexcept { publisher_.after_program_call(); }
 
-  // After an allocation that failed: remembered if it was for want of memory.
-  void after_failure(const Error& error) noexcept {
-    if (error.code == ErrorCode::OutOfMemory) {
-      had_out_of_memory_.store(true, std::memory_order_relaxed);
-      publisher_.set_flag(segment::ProcessFlag::HadOutOfMemory);
-    }
-  }
+  // After an allocation on `device` that failed: remembered and said if it was for want of memory.
+  void after_failure(ServedDevice& device, const Error& error) noexcept;
 
   // The end of the process. Takes no device's lock: exit() may be called in a signal handler that interrupted its
   // holder.

@@ -75,6 +75,32 @@ TEST_P(FullDevice, SaysWhatWasAskedWhenItFails) {
   EXPECT_EQ(usage_of(shown), (Usage{4 * kMiB, 4 * kMiB, 4 * kMiB, 4 * kMiB}));
 }
 
+TEST_P(FullDevice, SaysOnOneLineWhatStoodInTheWay) {
+  Launch launch = with_memory(shimmed_whole(), 9 * kMiB);
+  launch.environment["TIDEMARK_LIMIT"] = "8MiB";
+  Guest guest{launch};
+  guest.alloc(1000);
+  guest.alloc(4 * kMiB);
+
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(guest.ask("alloc 3145728"), "error 2");
+
+  // The third time is not said: 1st, 2nd, 4th, 8th.
+  const std::string line = "tidemark: " + GetParam().device() +
+                           ": out of memory by the limit: 3.000 MiB refused; allocated 4.001 MiB, reserved 6.000 MiB, "
+                           "largest free block 1.999 MiB, limit 8.000 MiB, device has 3.000 MiB free of 9.000 MiB\n";
+  EXPECT_EQ(guest.finish().err, line + line);
+}
+
+TEST_P(FullDevice, SaysThatALimitRefusesEvenTheFirstAllocation) {
+  Launch launch = shimmed_whole();
+  launch.environment["TIDEMARK_LIMIT"] = "1MiB";
+  Guest guest{launch};
+
+  EXPECT_EQ(guest.ask("alloc 3145728"), "error 2");
+
+  EXPECT_NE(guest.finish().err.find("out of memory by the limit: 3.000 MiB refused"), std::string::npos);
+}
+
 TEST_P(FullDevice, HasThePathBackToTheDriverWhenOneCallFails) {
   Launch launch = shimmed_whole();
   launch.environment[GetParam().backend == "cuda" ? "CUDA_SIM_FAIL" : "MTIA_SIM_FAIL"] =

@@ -49,6 +49,19 @@ std::vector<Program> programs() {
   return all;
 }
 
+// The one thing that is said unasked; a test of its own looks at the words.
+Outcome without_our_out_of_memory_lines(Outcome outcome) {
+  std::string rest;
+  for (std::size_t begin = 0; begin < outcome.err.size();) {
+    const std::size_t end = std::min(outcome.err.find('\n', begin), outcome.err.size() - 1) + 1;
+    const std::string line = outcome.err.substr(begin, end - begin);
+    if (line.rfind("tidemark: ", 0) != 0 || line.find(": out of memory") == std::string::npos) rest += line;
+    begin = end;
+  }
+  outcome.err = rest;
+  return outcome;
+}
+
 class Unchanged : public testing::TestWithParam<Program> {};
 INSTANTIATE_TEST_SUITE_P(Is, Unchanged, testing::ValuesIn(programs()), [](const auto& one) { return one.param.name; });
 
@@ -61,7 +74,7 @@ TEST_P(Unchanged, UnderTheShim) {
     launch.environment["TIDEMARK_KEEP"] = "none";
     if (*mode != '\0') launch.environment["TIDEMARK_MODE"] = mode;
 
-    EXPECT_EQ(run(launch), alone) << "mode '" << mode << "'";
+    EXPECT_EQ(without_our_out_of_memory_lines(run(launch)), alone) << "mode '" << mode << "'";
     EXPECT_EQ(world.files(), std::vector<std::string>{}) << "mode '" << mode << "'";
   }
 }
