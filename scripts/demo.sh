@@ -69,7 +69,8 @@ if [ -x build/release/samples/cuda_churn ] && [ ${#targets[@]} -gt 4 ]; then
   echo '$ tidemark run -- cuda_churn      calls cudaMalloc and cudaFree in a loop'
   start churn build/release/samples/cuda_churn
 fi
-echo "Watch them yourself, in another terminal: $tidemark top --dir $TIDEMARK_DIR"
+echo "Watch them yourself, in another terminal, for the next quarter of a minute:"
+echo "  $tidemark top --dir $TIDEMARK_DIR"
 
 title "Seen from outside, while they run:"
 for frame in 1 2 3; do
@@ -85,8 +86,9 @@ read -r peak now <<<"$(stat_of train allocated_bytes.all.peak allocated_bytes.al
 echo "mtia_train: allocated now $now MiB, peak $peak MiB"
 show "$tidemark" reset-peak train
 read -r peak now <<<"$(stat_of train allocated_bytes.all.peak allocated_bytes.all.current)"
-echo "mtia_train: allocated now $now MiB, peak $peak MiB: it fell to what is allocated, and grows from there"
+echo "mtia_train: allocated now $now MiB, peak $peak MiB: it fell to what is allocated"
 sleep 2
+echo "Two seconds later, the next training steps have raised it again:"
 "$tidemark" ps
 
 running=0
