@@ -66,6 +66,11 @@ std::string broken_invariant(const DeviceBasis& basis) {
   if (allocations < basis[BasisWord::misses] + basis[BasisWord::passed_through]) {
     return "allocations = hits + misses + passed through";
   }
+  const std::uint64_t segments = small[BasisWord::small_segments_total] + large[BasisWord::small_segments_total];
+  if (segments != basis[BasisWord::device_allocs] ||
+      segments != basis[BasisWord::misses] + basis[BasisWord::passed_through]) {
+    return "segments = driver allocations = misses + passed through";
+  }
   if (basis[BasisWord::lifetime_peak_allocated_bytes] < basis[BasisWord::peak_all_allocated_bytes] ||
       basis[BasisWord::lifetime_peak_reserved_bytes] < basis[BasisWord::peak_all_reserved_bytes] ||
       basis[BasisWord::lifetime_peak_held_bytes] < basis[BasisWord::held_peak_bytes]) {
