@@ -4,8 +4,10 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <random>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "tests/alloc/cache_rig.hpp"
@@ -148,6 +150,46 @@ TEST_P(Threads, FreeWhatOthersAllocated) {
   });
 
   for (const DevicePtr ptr : passed_on) {
+    rig_.freed(ptr);
+  }
+  rig_.check();
+  expect_nothing_left();
+}
+
+// Nothing of a thread's is left with it: whoever comes later frees what it had, and gets it.
+TEST_P(Threads, MayExitAndLeaveTheirBlocksToOthers) {
+  constexpr int kGenerations = 40;
+  std::mutex mutex;
+  std::vector<std::pair<DevicePtr, Bytes>> left;
+
+  for (std::uint64_t generation = 0; generation < kGenerations; ++generation) {
+    run([&](std::uint64_t seed) {
+      std::mt19937_64 random{seed * 1000 + generation};
+      for (int step = 0; step < 50; ++step) {
+        const Bytes size{1 + random() % (std::uint64_t{1} << (9 + random() % 13))};
+        const Result<DevicePtr> ptr = rig_.cache().allocate(kContext, size);
+        std::optional<std::pair<DevicePtr, Bytes>> other;
+        {
+          const std::lock_guard guard(mutex);
+          if (ptr.ok()) {
+            ledger_.take(ptr.value(), size);
+            left.emplace_back(ptr.value(), size);
+          }
+          if (left.size() > 100) {
+            std::swap(left[random() % left.size()], left.back());
+            other = left.back();
+            left.pop_back();
+            ledger_.drop(other->first);
+          }
+        }
+        if (other) {
+          EXPECT_TRUE(rig_.cache().release(other->first).ok());
+        }
+      }
+    });
+  }
+
+  for (const auto& [ptr, size] : left) {
     rig_.freed(ptr);
   }
   rig_.check();
