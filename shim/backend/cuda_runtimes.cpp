@@ -7,9 +7,6 @@
 namespace tidemark::backend {
 namespace {
 
-constexpr std::uint64_t kAddressBits = 48;
-constexpr std::uint64_t kAddressMask = (std::uint64_t{1} << kAddressBits) - 1;
-
 void learn(const CudaRuntime& runtime, const char* name, void* address) noexcept {
 #define X(function)                        \
   if (std::strcmp(name, #function) == 0) { \
@@ -54,19 +51,13 @@ CudaRuntime* CudaRuntimes::of_function(const char* name, void* address) noexcept
 }
 
 CudaRuntimes::Destination CudaRuntimes::of_caller(const char* name, const void* caller) noexcept {
-  const auto address = reinterpret_cast<std::uint64_t>(caller) & kAddressMask;
-  // Call sites of one function lie close together: a multiplication spreads them over the table.
-  std::atomic<std::uint64_t>& remembered = by_caller_[(address * 0x9E3779B97F4A7C15) >> 54];
-  const std::uint64_t entry = remembered.load(std::memory_order_acquire);
-  if ((entry & kAddressMask) == address && entry >> kAddressBits != 0) {
-    return {.runtime = &runtimes_[(entry >> kAddressBits) - 1]};
-  }
   void* real = hook::find_real_function({.name = name, .library_prefix = "libcudart", .caller = caller});
   CudaRuntime* runtime = real == nullptr ? any() : of_function(name, real);
   // Only a runtime that stays loaded is remembered by its callers.
   if (runtime != nullptr && runtime->layer() != RuntimeLayer::Undecided) {
-    remembered.store(address | (static_cast<std::uint64_t>(index_of(*runtime) + 1) << kAddressBits),
-                     std::memory_order_release);
+    const std::uint64_t address = reinterpret_cast<std::uint64_t>(caller) & kAddressMask;
+    place_of(address).store(address | (static_cast<std::uint64_t>(index_of(*runtime) + 1) << kAddressBits),
+                            std::memory_order_release);
   }
   return {.runtime = runtime, .function = real};
 }

@@ -81,6 +81,13 @@ class CudaRuntimes {
   };
   Destination of_caller(const char* name, const void* caller) noexcept;
 
+  // The same for a caller that was met before and whose runtime stays; null for any other.
+  [[nodiscard]] CudaRuntime* of_known_caller(const void* caller) noexcept {
+    const auto address = reinterpret_cast<std::uint64_t>(caller) & kAddressMask;
+    const std::uint64_t entry = place_of(address).load(std::memory_order_acquire);
+    return (entry & kAddressMask) == address && entry != 0 ? &runtimes_[(entry >> kAddressBits) - 1] : nullptr;
+  }
+
   // Any runtime that was met before: for calls that come from nowhere in particular.
   CudaRuntime* any() noexcept;
 
@@ -91,6 +98,14 @@ class CudaRuntimes {
   [[nodiscard]] std::size_t count() const noexcept { return count_.load(std::memory_order_acquire); }
 
  private:
+  static constexpr unsigned kAddressBits = 48;
+  static constexpr std::uint64_t kAddressMask = (std::uint64_t{1} << kAddressBits) - 1;
+
+  // Call sites of one function lie close together: a multiplication spreads them over the table.
+  [[nodiscard]] std::atomic<std::uint64_t>& place_of(std::uint64_t address) noexcept {
+    return by_caller_[(address * 0x9E3779B97F4A7C15) >> 54];
+  }
+
   std::array<CudaRuntime, kMost> runtimes_{};
   std::array<std::atomic<const void*>, kMost> objects_{};  // address of its dynamic section: the identity of a runtime
   std::atomic<std::size_t> count_{0};

@@ -17,7 +17,8 @@ namespace {
 // act(runtime) for the runtime behind a call from `caller`; past the places for runtimes its own function; without any
 // runtime the code that a program without a driver gets.
 template <class Function, class Act, class... Arguments>
-cudaError_t in_runtime_of(const char* name, const void* caller, Function, Act&& act, Arguments... arguments) {
+[[gnu::noinline, gnu::cold]] cudaError_t in_runtime_of(const char* name, const void* caller, Function, Act act,
+                                                       Arguments... arguments) {
   const auto destination = backend::cuda_runtimes.of_caller(name, caller);
   if (destination.runtime != nullptr) {
     return act(*destination.runtime);
@@ -28,9 +29,11 @@ cudaError_t in_runtime_of(const char* name, const void* caller, Function, Act&& 
 
 }  // namespace
 
-#define TIDEMARK_IN_CALLERS_RUNTIME(name, call, ...)                \
-  return in_runtime_of(#name, __builtin_return_address(0), &::name, \
-                       [&](backend::CudaRuntime& real) { return call; } __VA_OPT__(, ) __VA_ARGS__)
+#define TIDEMARK_IN_CALLERS_RUNTIME(name, call, ...)                                  \
+  const void* const caller = __builtin_return_address(0);                             \
+  const auto act = [=](backend::CudaRuntime& real) { return call; };                  \
+  backend::CudaRuntime* const known = backend::cuda_runtimes.of_known_caller(caller); \
+  return known != nullptr ? act(*known) : in_runtime_of(#name, caller, &::name, act __VA_OPT__(, ) __VA_ARGS__)
 
 extern "C" {
 

@@ -1,7 +1,6 @@
 // Our versions of a CUDA runtime's functions, for a given runtime. A runtime that ends in a driver we hook is only
 // forwarded to: the driver's hooks account (DESIGN D1). Each looks at the layer first, so that this costs a load and
-// takes no guard. Those that only forward are not noexcept, so that a cancellation of the thread inside the runtime
-// goes its way as without us.
+// takes no guard, and leaves by a jump: nothing of ours is on the stack when the driver is, or a cancellation.
 #pragma once
 
 #include "shim/backend/cuda_runtimes.hpp"
@@ -31,14 +30,9 @@ inline cudaError_t decide_by_allocating(backend::CudaRuntime& real, void** ptr, 
   return code;
 }
 
-inline cudaError_t cuda_malloc(backend::CudaRuntime& real, void** ptr, std::size_t size) {
-  switch (real.layer()) {
-    case backend::RuntimeLayer::Driver:
-      return real.cudaMalloc(ptr, size);
-    case backend::RuntimeLayer::Undecided:
-      return decide_by_allocating(real, ptr, size);
-    case backend::RuntimeLayer::Runtime:
-      break;
+[[gnu::noinline]] inline cudaError_t malloc_above_driver(backend::CudaRuntime& real, void** ptr, std::size_t size) {
+  if (real.layer() == backend::RuntimeLayer::Undecided) {
+    return decide_by_allocating(real, ptr, size);
   }
   return intercept<Starts::Yes>(
       [&](runtime::Runtime& runtime) {
@@ -47,12 +41,14 @@ inline cudaError_t cuda_malloc(backend::CudaRuntime& real, void** ptr, std::size
       [&] { return real.cudaMalloc(ptr, size); });
 }
 
+inline cudaError_t cuda_malloc(backend::CudaRuntime& real, void** ptr, std::size_t size) {
+  return real.layer() == backend::RuntimeLayer::Driver ? real.cudaMalloc(ptr, size)
+                                                       : malloc_above_driver(real, ptr, size);
+}
+
 // For the calls other than cudaMalloc: ours only where the runtime layer owns.
 template <class Ours, class Theirs>
-cudaError_t in_runtime_layer(backend::CudaRuntime& real, Ours&& ours, Theirs&& theirs) {
-  if (real.layer() != backend::RuntimeLayer::Runtime) {
-    return theirs();
-  }
+[[gnu::noinline]] cudaError_t intercept_in_runtime(backend::CudaRuntime& real, Ours ours, Theirs theirs) {
   return intercept(
       [&](runtime::Runtime& runtime) {
         runtime::CudaRuntimeCalls calls{runtime, real};
@@ -60,37 +56,42 @@ cudaError_t in_runtime_layer(backend::CudaRuntime& real, Ours&& ours, Theirs&& t
       },
       theirs);
 }
+template <class Ours, class Theirs>
+cudaError_t in_runtime_layer(backend::CudaRuntime& real, Ours ours, Theirs theirs) {
+  return real.layer() != backend::RuntimeLayer::Runtime ? theirs() : intercept_in_runtime(real, ours, theirs);
+}
 
 inline cudaError_t cuda_free(backend::CudaRuntime& real, void* ptr) {
   return in_runtime_layer(
-      real, [&](auto& calls) { return calls.release(ptr); }, [&] { return real.cudaFree(ptr); });
+      real, [=](auto& calls) { return calls.release(ptr); }, [=, &real] { return real.cudaFree(ptr); });
 }
 
 inline cudaError_t cuda_free_async(backend::CudaRuntime& real, void* ptr, cudaStream_t stream) {
   return in_runtime_layer(
-      real, [&](auto& calls) { return calls.release(ptr); }, [&] { return real.cudaFreeAsync(ptr, stream); });
+      real, [=](auto& calls) { return calls.release(ptr); }, [=, &real] { return real.cudaFreeAsync(ptr, stream); });
 }
 
 inline cudaError_t cuda_free_async_ptsz(backend::CudaRuntime& real, void* ptr, cudaStream_t stream) {
   return in_runtime_layer(
-      real, [&](auto& calls) { return calls.release(ptr); }, [&] { return real.cudaFreeAsync_ptsz(ptr, stream); });
+      real, [=](auto& calls) { return calls.release(ptr); },
+      [=, &real] { return real.cudaFreeAsync_ptsz(ptr, stream); });
 }
 
 inline cudaError_t cuda_mem_get_info(backend::CudaRuntime& real, std::size_t* free, std::size_t* total) {
   return in_runtime_layer(
-      real, [&](auto& calls) { return calls.memory_info(free, total); },
-      [&] { return real.cudaMemGetInfo(free, total); });
+      real, [=](auto& calls) { return calls.memory_info(free, total); },
+      [=, &real] { return real.cudaMemGetInfo(free, total); });
 }
 
 inline cudaError_t cuda_ipc_get_mem_handle(backend::CudaRuntime& real, cudaIpcMemHandle_t* handle, void* ptr) {
   return in_runtime_layer(
-      real, [&](auto& calls) { return calls.export_memory(handle, ptr); },
-      [&] { return real.cudaIpcGetMemHandle(handle, ptr); });
+      real, [=](auto& calls) { return calls.export_memory(handle, ptr); },
+      [=, &real] { return real.cudaIpcGetMemHandle(handle, ptr); });
 }
 
 inline cudaError_t cuda_device_reset(backend::CudaRuntime& real) {
   return in_runtime_layer(
-      real, [](auto& calls) { return calls.reset_device(); }, [&] { return real.cudaDeviceReset(); });
+      real, [](auto& calls) { return calls.reset_device(); }, [=, &real] { return real.cudaDeviceReset(); });
 }
 
 }  // namespace tidemark::entry

@@ -24,9 +24,12 @@ class RealSymbol {
 
   constexpr RealSymbol(const char* name, const DriverLibrary<Code>& library) : name_(name), library_(library) {}
 
+  // Not noexcept: a cancelled thread is unwound through the driver's function, and through whoever called it here.
   Code operator()(Args... args) const {
-    const Function function = find();
-    return function == nullptr ? library_.missing : function(args...);
+    if (const auto function = reinterpret_cast<Function>(address_.load(std::memory_order_acquire))) [[likely]] {
+      return function(args...);
+    }
+    return call_unmet(args...);
   }
 
   // Null where no loaded driver has it.
@@ -49,6 +52,11 @@ class RealSymbol {
   [[nodiscard]] const char* name() const noexcept { return name_; }
 
  private:
+  [[gnu::noinline, gnu::cold]] Code call_unmet(Args... args) const {
+    const Function function = find();
+    return function == nullptr ? library_.missing : function(args...);
+  }
+
   void* find_anew() const noexcept {
     if (is_absent_.load(std::memory_order_relaxed)) {
       return nullptr;
