@@ -75,7 +75,7 @@ void CaptureGate::context_ended(const void* context) noexcept {
   }
 }
 
-bool CaptureGate::enter() noexcept {
+bool CaptureGate::enter_slowly() noexcept {
   for (;;) {
     if (is_open()) {
       return false;

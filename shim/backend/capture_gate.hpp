@@ -58,7 +58,17 @@ class CaptureGate {
   static constexpr unsigned kCaptureShift = 32;
   static constexpr std::uint64_t kOneCapture = std::uint64_t{1} << kCaptureShift;
 
-  bool enter() noexcept;
+  bool enter() noexcept {
+    if (exclusive_.load(std::memory_order_acquire) == 0 && !is_open()) [[likely]] {
+      const bool is_announced = (word_.fetch_add(1, std::memory_order_seq_cst) >> kCaptureShift) != 0;
+      if (!is_announced && exclusive_.load(std::memory_order_seq_cst) == 0) [[likely]] {
+        return true;
+      }
+      leave();  // one of the two came in between
+    }
+    return enter_slowly();
+  }
+  bool enter_slowly() noexcept;
   void wait_for_helpers() noexcept;
   void leave() noexcept { word_.fetch_sub(1, std::memory_order_acq_rel); }
 

@@ -1,33 +1,13 @@
 #include "shim/backend/cuda_contexts.hpp"
 
 namespace tidemark::backend {
-namespace {
 
-// What this thread found last time, so that a hit costs one driver call (cuCtxGetCurrent, a thread-local read) and no
-// more.
-struct RememberedPlace {
-  CUcontext handle = nullptr;
-  std::uint64_t epoch = 0;
-  int device = 0;
-  alloc::ContextId context{};
-};
-
-constinit thread_local RememberedPlace remembered __attribute__((tls_model("initial-exec")));
-
-}  // namespace
-
-std::optional<CudaPlace> CudaContexts::current() noexcept {
-  CUcontext handle = nullptr;
-  if (real_cuda().cuCtxGetCurrent(&handle) != CUDA_SUCCESS || handle == nullptr) {
-    return std::nullopt;
-  }
+// A context that this thread was not in a moment ago.
+std::optional<CudaPlace> CudaContexts::meet(CUcontext handle) noexcept {
   const std::uint64_t epoch = epoch_.load(std::memory_order_acquire);
-  if (remembered.handle == handle && remembered.epoch == epoch) {
-    return CudaPlace{remembered.device, remembered.context};
-  }
   const auto place = place_of_current(handle);
   if (place) {
-    remembered = {.handle = handle, .epoch = epoch, .device = place->device, .context = place->context};
+    remembered_place = {.handle = handle, .epoch = epoch, .place = *place};
   }
   return place;
 }

@@ -21,6 +21,15 @@ struct CudaPlace {
   alloc::ContextId context{};
 };
 
+// What this thread found last time, so that a hit costs one driver call (cuCtxGetCurrent, a thread-local read) and no
+// more.
+struct RememberedPlace {
+  CUcontext handle = nullptr;
+  std::uint64_t epoch = 0;
+  CudaPlace place;
+};
+inline constinit thread_local RememberedPlace remembered_place __attribute__((tls_model("initial-exec"))){};
+
 class CudaContexts {
  public:
   // As many live ones as we can know; the memory of further ones is left to the driver.
@@ -28,7 +37,17 @@ class CudaContexts {
 
   // The calling thread's current context, a green one's primary; none without one, while the driver refuses, or for a
   // context that is neither a primary one nor was seen at its creation.
-  [[nodiscard]] std::optional<CudaPlace> current() noexcept;
+  [[nodiscard]] std::optional<CudaPlace> current() noexcept {
+    CUcontext handle = nullptr;
+    if (real_cuda().cuCtxGetCurrent(&handle) != CUDA_SUCCESS || handle == nullptr) {
+      return std::nullopt;
+    }
+    if (remembered_place.handle == handle && remembered_place.epoch == epoch_.load(std::memory_order_acquire))
+        [[likely]] {
+      return remembered_place.place;
+    }
+    return meet(handle);
+  }
 
   // A green context was created, made a CUcontext, and is about to be destroyed: it is then no longer known.
   void note_green(CUgreenCtx green, const CudaGreenContexts::Known& known) noexcept { green_.note(green, known); }
@@ -57,6 +76,12 @@ class CudaContexts {
 
   // Peer access was enabled somewhere: from then on work on one device may use memory of another.
   void note_peer_access() noexcept { has_peers_.store(true, std::memory_order_release); }
+
+  // `handle` is that of `context`, which is the only one we ever met: nobody else's work can use its memory.
+  [[nodiscard]] bool is_alone(alloc::ContextId context, CUcontext handle) const noexcept {
+    return count_.load(std::memory_order_acquire) == 1 && entries_[0].context() == context &&
+           entries_[0].live_handle() == handle;
+  }
 
   // Calls `visit(ContextId, CUcontext)` for each live context whose work may use memory of `owner`, `owner` among them:
   // the contexts of its device, and all others once peer access was seen. Stops when it says false.
@@ -89,6 +114,7 @@ class CudaContexts {
     [[nodiscard]] CUcontext live_handle() const noexcept { return handle.load(std::memory_order_acquire); }
   };
 
+  [[nodiscard]] std::optional<CudaPlace> meet(CUcontext handle) noexcept;
   [[nodiscard]] std::optional<CudaPlace> place_of_current(CUcontext handle) noexcept;
   [[nodiscard]] bool remember(CUcontext handle, alloc::ContextId id, int device) noexcept;
   [[nodiscard]] int device_of(alloc::ContextId context) const noexcept;

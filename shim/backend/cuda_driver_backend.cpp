@@ -21,10 +21,8 @@ CUresult in_context(const CudaContexts& contexts, alloc::ContextId context, Call
 
 }  // namespace
 
-Status cuda_status(CUresult code) noexcept {
+Status cuda_failure(CUresult code) noexcept {
   switch (code) {
-    case CUDA_SUCCESS:
-      return {};
     case CUDA_ERROR_OUT_OF_MEMORY:
       return Error{ErrorCode::OutOfMemory, code};
     case CUDA_ERROR_INVALID_VALUE:
@@ -90,6 +88,14 @@ Status CudaDriverUpstream::wait_for_all_work(alloc::ContextId context) noexcept 
   if (!token.is_granted()) {
     return Error{ErrorCode::Busy};
   }
+  CUcontext current = nullptr;
+  if (real_cuda().cuCtxGetCurrent(&current) == CUDA_SUCCESS && contexts_.is_alone(context, current)) [[likely]] {
+    return cuda_status(real_cuda().cuCtxSynchronize());
+  }
+  return wait_for_each_user(context);
+}
+
+Status CudaDriverUpstream::wait_for_each_user(alloc::ContextId context) noexcept {
   if (contexts_.handle_of(context) == nullptr) {
     return cuda_status(CUDA_ERROR_CONTEXT_IS_DESTROYED);
   }

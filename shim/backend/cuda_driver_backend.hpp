@@ -12,7 +12,10 @@ namespace tidemark::backend {
 // The driver's code for an error of ours: its own where there is one.
 [[nodiscard]] CUresult to_cuda(Error error) noexcept;
 
-[[nodiscard]] Status cuda_status(CUresult code) noexcept;
+[[nodiscard]] Status cuda_failure(CUresult code) noexcept;
+[[nodiscard]] inline Status cuda_status(CUresult code) noexcept {
+  return code == CUDA_SUCCESS ? Status{} : cuda_failure(code);
+}
 
 class CudaFences;
 
@@ -34,6 +37,8 @@ class CudaDriverUpstream final : public alloc::Upstream {
   [[nodiscard]] bool may_make_helper_calls() const noexcept override { return !gate_.is_open(); }
 
  private:
+  Status wait_for_each_user(alloc::ContextId context) noexcept;
+
   CudaContexts& contexts_;
   CaptureGate& gate_;
   CudaFences& fences_;
