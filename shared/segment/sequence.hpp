@@ -64,9 +64,11 @@ class WriteSection {
 inline void store_lines(std::span<Word, kBasisWords> words, const DeviceBasis& basis, BasisLines changed) noexcept {
   for (changed &= kAllBasisLines; changed != 0; changed &= changed - 1) {
     const auto first = static_cast<std::size_t>(std::countr_zero(changed)) * kWordsPerLine;
+    Word* const to = &words[first];
+    const std::uint64_t* const from = &basis.words[first];
 #pragma GCC unroll 8
-    for (std::size_t i = first; i < first + kWordsPerLine; ++i) {
-      store_word(words[i], basis.words[i]);
+    for (std::size_t i = 0; i < kWordsPerLine; ++i) {
+      store_word(to[i], from[i]);
     }
   }
 }
