@@ -14,6 +14,13 @@ namespace tidemark::entry {
 // Does a call start the runtime? An allocation does; everything else matters only once there was one.
 enum class Starts { No, Yes };
 
+// What the driver does with a call that is not ours: out of the way of those that are.
+template <class Theirs>
+[[gnu::noinline, gnu::cold]] auto forward(Theirs&& theirs) noexcept -> decltype(theirs()) {
+  const hook::CancellationAway cancellation;
+  return theirs();
+}
+
 // ours(Runtime&) answers the driver's code, or nothing; theirs() is the driver's own function. Inside one of our own
 // driver calls (or a driver that calls itself through us) only `theirs` runs. It runs outside the guard: what the
 // driver calls from there is the program's again.
@@ -22,17 +29,16 @@ auto intercept(Ours&& ours, Theirs&& theirs) noexcept -> decltype(theirs()) {
   {
     const hook::KeptErrno kept_errno;
     const hook::ReentryGuard guard;
-    if (!guard.is_reentrant()) {
+    if (!guard.is_reentrant()) [[likely]] {
       runtime::Runtime* runtime = starts == Starts::Yes ? runtime::build_runtime() : runtime::runtime_if_built();
-      if (runtime != nullptr) {
-        if (const std::optional<decltype(theirs())> code = ours(*runtime)) {
+      if (runtime != nullptr) [[likely]] {
+        if (const std::optional<decltype(theirs())> code = ours(*runtime)) [[likely]] {
           return *code;
         }
       }
     }
   }
-  const hook::CancellationAway cancellation;
-  return theirs();
+  return forward(theirs);
 }
 
 // Work of ours before or after a call that is the driver's whatever we do.

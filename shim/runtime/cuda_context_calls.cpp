@@ -3,18 +3,12 @@
 namespace tidemark::runtime {
 namespace {
 
-constinit backend::CudaContexts known_contexts;
-constinit backend::CaptureGate gate;
-
 template <class Act>
 void for_each_cache(Runtime& runtime, Act&& act) noexcept {
   runtime.for_each_device(Layer::CudaDriver, [&](ServedDevice& device) { act(device.cache()); });
 }
 
 }  // namespace
-
-backend::CudaContexts& cuda_contexts() noexcept { return known_contexts; }
-backend::CaptureGate& capture_gate() noexcept { return gate; }
 
 void CudaContextCalls::leave(alloc::ContextId context) noexcept {
   for_each_cache(runtime_, [&](alloc::DeviceCache& cache) { cache.detach_context(context); });
@@ -29,7 +23,7 @@ void CudaContextCalls::come_back(alloc::ContextId context, CUcontext handle) noe
 void CudaContextCalls::forget(alloc::ContextId context, CUcontext handle) noexcept {
   for_each_cache(runtime_, [&](alloc::DeviceCache& cache) { cache.forget_detached(context); });
   known_contexts.mark_ended(context);  // again: a thread may have met it in between
-  gate.context_ended(handle);
+  known_captures.context_ended(handle);
 }
 
 }  // namespace tidemark::runtime

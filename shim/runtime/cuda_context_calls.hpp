@@ -10,8 +10,10 @@
 namespace tidemark::runtime {
 
 // One of each in a process: a forked child of a process that used CUDA can't use it.
-[[nodiscard]] backend::CudaContexts& cuda_contexts() noexcept;
-[[nodiscard]] backend::CaptureGate& capture_gate() noexcept;
+inline constinit backend::CudaContexts known_contexts;
+inline constinit backend::CaptureGate known_captures;
+[[nodiscard]] inline backend::CudaContexts& cuda_contexts() noexcept { return known_contexts; }
+[[nodiscard]] inline backend::CaptureGate& capture_gate() noexcept { return known_captures; }
 
 class CudaContextCalls {
  public:

@@ -15,8 +15,17 @@ DeviceKey key_of(int device) noexcept {
 }
 
 // The code the program gets; nothing where the failure is ours and the driver shall answer.
-std::optional<CUresult> answer(const Error& error) noexcept {
+[[gnu::cold]] std::optional<CUresult> answer(Error error) noexcept {
   return is_ours_to_hide(error) ? std::nullopt : std::optional{backend::to_cuda(error)};
+}
+
+[[gnu::noinline, gnu::cold]] ServedDevice* meet_device(Runtime& runtime, int device) noexcept {
+  return runtime.device(
+      key_of(device),
+      [](ServedDevice::UpstreamPlace& upstream) -> alloc::Upstream& {
+        return upstream.emplace<backend::CudaDriverUpstream>(cuda_contexts(), capture_gate(), fences);
+      },
+      [&] { return backend::describe_cuda_device(device); });
 }
 
 }  // namespace
@@ -26,22 +35,28 @@ std::optional<CUresult> CudaDriverCalls::allocate(CUdeviceptr* ptr, std::size_t 
   if (!place) {
     return std::nullopt;
   }
-  ServedDevice* device = runtime_.device(
-      key_of(place->device),
-      [](ServedDevice::UpstreamPlace& upstream) -> alloc::Upstream& {
-        return upstream.emplace<backend::CudaDriverUpstream>(cuda_contexts(), capture_gate(), fences);
-      },
-      [&] { return backend::describe_cuda_device(place->device); });
+  ServedDevice* device = runtime_.find(key_of(place->device));
+  if (device == nullptr) [[unlikely]] {
+    device = meet_device(runtime_, place->device);
+  }
   if (device == nullptr) {
     return std::nullopt;
   }
   const auto allocated = device->cache().allocate(place->context, Bytes{size});
-  if (!allocated) {
+  if (!allocated) [[unlikely]] {
     runtime_.after_failure(*device, allocated.error());
     return answer(allocated.error());
   }
   *ptr = allocated.value().address();
   runtime_.after_success(*device);
+  return CUDA_SUCCESS;
+}
+
+inline std::optional<CUresult> CudaDriverCalls::answer_release(Status released) noexcept {
+  if (!released.ok()) [[unlikely]] {
+    return answer(released.error());
+  }
+  runtime_.after_call();
   return CUDA_SUCCESS;
 }
 
@@ -54,14 +69,6 @@ std::optional<CUresult> CudaDriverCalls::release_later(CUdeviceptr ptr, CUstream
   alloc::DeviceCache* cache = runtime_.owner_of(alloc::DevicePtr{ptr});
   const alloc::StreamHandle handle{reinterpret_cast<std::uint64_t>(stream)};
   return cache == nullptr ? std::nullopt : answer_release(cache->release_later(alloc::DevicePtr{ptr}, handle));
-}
-
-std::optional<CUresult> CudaDriverCalls::answer_release(const Status& released) noexcept {
-  if (!released.ok()) {
-    return answer(released.error());
-  }
-  runtime_.after_call();
-  return CUDA_SUCCESS;
 }
 
 std::optional<CUresult> CudaDriverCalls::memory_info(std::size_t* free, std::size_t* total) noexcept {

@@ -32,7 +32,7 @@ class CudaDriverCalls {
   bool make_room() noexcept;
 
  private:
-  std::optional<CUresult> answer_release(const Status& released) noexcept;
+  std::optional<CUresult> answer_release(Status released) noexcept;
 
   Runtime& runtime_;
 };

@@ -7,11 +7,6 @@
 
 namespace tidemark::runtime {
 
-BuildState ForkWord::load() const noexcept {
-  const Word* word = page_.load(std::memory_order_acquire);
-  return word == nullptr ? BuildState::None : word->load(std::memory_order_acquire);
-}
-
 void ForkWord::store(BuildState state) noexcept {
   if (Word* word = page(); word != nullptr) {
     word->store(state, std::memory_order_release);

@@ -17,7 +17,10 @@ enum class BuildState : std::uint32_t {
 
 class ForkWord {
  public:
-  [[nodiscard]] BuildState load() const noexcept;
+  [[nodiscard]] BuildState load() const noexcept {
+    const Word* word = page_.load(std::memory_order_acquire);
+    return word == nullptr ? BuildState::None : word->load(std::memory_order_acquire);
+  }
   void store(BuildState state) noexcept;
 
   // None -> Building; true for the one thread that did it. Makes the page on first use; false for ever if it can't be

@@ -13,7 +13,6 @@
 #include "shared/base/scratch.hpp"
 #include "shim/hook/reentry_guard.hpp"
 #include "shim/runtime/alloc_settings.hpp"
-#include "shim/runtime/fork_word.hpp"
 #include "shim/runtime/look_up_counts.hpp"
 #include "shim/runtime/out_of_memory_line.hpp"
 
@@ -24,16 +23,12 @@ namespace {
 
 constexpr std::string_view kVersion = TIDEMARK_VERSION;
 
-constinit ForkWord fork_word;
-alignas(Runtime) constinit std::byte storage[sizeof(Runtime)]{};
 // Handlers are inherited by fork; one registration serves every process that comes of this image.
 constinit std::atomic<bool> is_exit_handler_registered{false};
 
-Runtime& stored_runtime() noexcept { return *std::launder(reinterpret_cast<Runtime*>(storage)); }
-
 void at_exit() noexcept {
-  if (fork_word.load() == BuildState::Ready) {
-    stored_runtime().finish();
+  if (Runtime* const runtime = runtime_if_built(); runtime != nullptr) {
+    runtime->finish();
   }
 }
 
@@ -110,6 +105,8 @@ segment::Backend backend_of(Layer layer) noexcept {
 }
 
 }  // namespace
+
+constinit ProcessRuntime process_runtime;
 
 Runtime::Runtime() noexcept : options_(read_options(trusted_environment(), warnings_)) {
   is_wanted_ = options_.mode != Mode::Off && !is_skipped(options_);
@@ -229,23 +226,22 @@ void Runtime::finish() noexcept {
   publisher_.finish(options_.keep == Keep::All || (options_.keep == Keep::Auto && had_out_of_memory));
 }
 
-Runtime* runtime_if_built() noexcept { return fork_word.load() == BuildState::Ready ? &stored_runtime() : nullptr; }
-
-Runtime* build_runtime() noexcept {
+Runtime* build_runtime_now() noexcept {
+  ForkWord& word = process_runtime.fork_word;
   for (;;) {
-    switch (fork_word.load()) {
+    switch (word.load()) {
       case BuildState::Ready:
-        return &stored_runtime();
+        return &process_runtime.stored();
       case BuildState::Disabled:
         return nullptr;
       case BuildState::Building:
         sched_yield();  // reading a few variables: microseconds
         break;
       case BuildState::None:
-        if (fork_word.begin_building()) {
-          const auto* made = new (storage) Runtime;
-          fork_word.store(made->is_wanted() ? BuildState::Ready : BuildState::Disabled);
-        } else if (fork_word.load() == BuildState::None) {
+        if (word.begin_building()) {
+          const auto* made = new (process_runtime.storage) Runtime;
+          word.store(made->is_wanted() ? BuildState::Ready : BuildState::Disabled);
+        } else if (word.load() == BuildState::None) {
           return nullptr;  // no page for the word
         }
         break;

@@ -13,6 +13,7 @@
 #include "shim/alloc/segment_map.hpp"
 #include "shim/backend/device_identity.hpp"
 #include "shim/publish/publisher.hpp"
+#include "shim/runtime/fork_word.hpp"
 #include "shim/runtime/options.hpp"
 #include "shim/runtime/served_device.hpp"
 
@@ -117,10 +118,26 @@ class Runtime {
   std::array<Place, kMostDevices> places_;
 };
 
-// The runtime of this process, built now if it is not there yet; null: every hook only forwards.
-[[nodiscard]] Runtime* build_runtime() noexcept;
+// Where it lives, and whether it does: asked by every hook, so within reach of all.
+struct ProcessRuntime {
+  ForkWord fork_word;
+  alignas(Runtime) std::byte storage[sizeof(Runtime)]{};
 
-// The same without building: null also before the first allocation call.
-[[nodiscard]] Runtime* runtime_if_built() noexcept;
+  [[nodiscard]] Runtime& stored() noexcept { return *std::launder(reinterpret_cast<Runtime*>(storage)); }
+};
+extern constinit ProcessRuntime process_runtime;
+
+// The runtime of this process; null: every hook only forwards, also before the first allocation call.
+[[nodiscard]] inline Runtime* runtime_if_built() noexcept {
+  return process_runtime.fork_word.load() == BuildState::Ready ? &process_runtime.stored() : nullptr;
+}
+
+[[nodiscard]] Runtime* build_runtime_now() noexcept;
+
+// The same, built now if it is not there yet.
+[[nodiscard]] inline Runtime* build_runtime() noexcept {
+  Runtime* const built = runtime_if_built();
+  return built != nullptr ? built : build_runtime_now();
+}
 
 }  // namespace tidemark::runtime
