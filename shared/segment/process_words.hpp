@@ -63,9 +63,9 @@ struct DeviceInfo {
 
 // How often the hooks ran; counted privately, published with each beat.
 struct HookCounts {
-  std::uint64_t hook_calls = 0;        // calls of exported functions
+  std::uint64_t hook_calls = 0;        // calls of exported functions; 0 = not counted
   std::uint64_t forwarded_calls = 0;   // of these, handed on untouched
-  std::uint64_t lookups = 0;           // dlsym
+  std::uint64_t lookups = 0;           // dlsym, for any name
   std::uint64_t resolver_lookups = 0;  // cuGetProcAddress, mtiaGetProcAddress
   std::uint64_t swapped_lookups = 0;   // look-ups that were answered with a function of ours
 };

@@ -34,6 +34,9 @@ const HookedSymbol* find_hooked_symbol(const char* name) noexcept {
 
 namespace {
 
+// Builtins for the reason given in real_dlsym.cpp.
+constinit std::uint64_t calls = 0;
+
 // For an explicit handle and a name of ours: the library's own answer first, then perhaps ours in its place.
 void* answer_dlsym(void* handle, const char* name) noexcept {
   void* real = real_dlsym()(handle, name);
@@ -42,11 +45,15 @@ void* answer_dlsym(void* handle, const char* name) noexcept {
 }
 
 }  // namespace
+
+std::uint64_t dlsym_calls() noexcept { return __atomic_load_n(&calls, __ATOMIC_RELAXED); }
+
 }  // namespace tidemark::hook
 
 // NULL is RTLD_DEFAULT. For both special handles nothing is lost: our exports come first in the global scope.
 extern "C" __attribute__((visibility("hidden"))) void* tidemark_route_dlsym(void* handle, const char* name) noexcept {
   using namespace tidemark::hook;
+  __atomic_fetch_add(&calls, 1, __ATOMIC_RELAXED);
   const bool special = handle == RTLD_NEXT || handle == RTLD_DEFAULT;
   const bool ours = !special && find_hooked_symbol(name) != nullptr;
   return reinterpret_cast<void*>(ours ? &answer_dlsym : real_dlsym());

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 
 namespace tidemark::hook {
@@ -18,6 +19,9 @@ struct HookedSymbol {
 
 // Sorted by name (strcmp order); defined by shim/entry, constant-initialised.
 extern const std::span<const HookedSymbol> hooked_symbols;
+
+// How often dlsym was called through the library so far.
+[[nodiscard]] std::uint64_t dlsym_calls() noexcept;
 
 // Null where the name is none of ours.
 [[nodiscard]] const HookedSymbol* find_hooked_symbol(const char* name) noexcept;

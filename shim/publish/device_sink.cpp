@@ -6,6 +6,9 @@ namespace tidemark::publish {
 void DeviceSink::publish(const DeviceBasis& basis, BasisLines changed) noexcept {
   if (is_claimed_) {
     slot_.publish(basis, changed);
+    if ((changed & line_of(BasisWord::mode)) != 0 && slot() != kNoSlot && basis[BasisWord::mode] != mode_) {
+      note_mode(basis);
+    }
     return;
   }
   segment::SegmentWriter* writer = writer_.load(std::memory_order_acquire);
@@ -16,7 +19,13 @@ void DeviceSink::publish(const DeviceBasis& basis, BasisLines changed) noexcept 
   if (auto claimed = writer->claim_device(info_, basis)) {
     slot_ = claimed.value();
     slot_index_.store(slot_.index(), std::memory_order_release);
+    note_mode(basis);
   }
+}
+
+void DeviceSink::note_mode(const DeviceBasis& basis) noexcept {
+  mode_ = basis[BasisWord::mode];
+  board_->show(slot(), info_, static_cast<DeviceMode>(mode_));
 }
 
 }  // namespace tidemark::publish

@@ -29,6 +29,7 @@ Status Publisher::start(const Settings& settings) noexcept {
     return created.error();
   }
   writer_.emplace(std::move(created).value());
+  mode_.open(*writer_, settings.mode, settings.mode_reason);
   count_hooks_ = settings.count_hooks;
   if (options.control != nullptr) {
     control_.emplace(*writer_, desk_, settings.control);
@@ -46,7 +47,7 @@ void Publisher::add_device(alloc::DeviceCache& cache, DeviceSink& sink, bool has
   if (!is_published()) {
     return;
   }
-  sink.open(*writer_);
+  sink.open(*writer_, mode_);
   cache.publish_all();
   if (sink.slot() != DeviceSink::kNoSlot) {
     desk_.add_device({.cache = &cache, .sink = &sink, .has_background_driver_calls = has_background_driver_calls});
@@ -103,9 +104,9 @@ void Publisher::set_layer(segment::Layer layer) noexcept {
   }
 }
 
-void Publisher::set_mode(segment::ProcessMode mode, std::string_view reason) noexcept {
+void Publisher::count_error(const Error& error) noexcept {
   if (is_published()) {
-    writer_->set_mode(mode, reason);
+    writer_->count_error(error.code, error.native);
   }
 }
 

@@ -7,10 +7,12 @@
 #include <atomic>
 #include <cstdint>
 #include <optional>
+#include <string_view>
 
 #include "shared/control/host.hpp"
 #include "shared/segment/writer.hpp"
 #include "shim/publish/device_sink.hpp"
+#include "shim/publish/mode_board.hpp"
 #include "shim/publish/request_desk.hpp"
 #include "shim/publish/service_thread.hpp"
 
@@ -23,6 +25,8 @@ class Publisher final : private ServiceWork {
   struct Settings {
     segment::WriterOptions segment;
     segment::ControlPolicy control = segment::ControlPolicy::Full;
+    segment::ProcessMode mode = segment::ProcessMode::Cache;
+    std::string_view mode_reason{};  // of a kind that outlives the process
     bool has_thread = true;
     CountHooks count_hooks = nullptr;
   };
@@ -44,8 +48,9 @@ class Publisher final : private ServiceWork {
   }
 
   void set_layer(segment::Layer layer) noexcept;
-  void set_mode(segment::ProcessMode mode, std::string_view reason) noexcept;
   void set_flag(segment::ProcessFlag flag) noexcept;
+  // An error of ours, that the program never noticed.
+  void count_error(const Error& error) noexcept;
 
   // At the end of the process: the counters stay readable for who has them open; the files go unless they are to be
   // kept.
@@ -61,6 +66,7 @@ class Publisher final : private ServiceWork {
   void settle_deferred() noexcept;
 
   std::optional<segment::SegmentWriter> writer_;
+  ModeBoard mode_;
   RequestDesk desk_;
   std::optional<control::ControlHost> control_;
   CountHooks count_hooks_ = nullptr;

@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "shared/base/scratch.hpp"
+#include "shim/hook/hooked_symbol.hpp"
 #include "shim/hook/reentry_guard.hpp"
 #include "shim/runtime/alloc_settings.hpp"
 #include "shim/runtime/look_up_counts.hpp"
@@ -52,6 +53,7 @@ bool is_skipped(const Options& options) noexcept {
 
 segment::HookCounts count_hooks() noexcept {
   segment::HookCounts counts;
+  counts.lookups = hook::dlsym_calls();
   counts.resolver_lookups = look_up_counts.resolver.load(std::memory_order_relaxed);
   counts.swapped_lookups = look_up_counts.swapped.load(std::memory_order_relaxed);
   return counts;
@@ -182,6 +184,8 @@ void Runtime::start() noexcept {
   settings.segment.shim_version = kVersion;
   settings.segment.rank = read_rank();
   settings.control = to_segment(options_.control);
+  settings.mode = options_.mode == Mode::Count ? segment::ProcessMode::Count : segment::ProcessMode::Cache;
+  settings.mode_reason = options_.mode == Mode::Count ? "TIDEMARK_MODE=count" : "";
   settings.has_thread = options_.has_thread;
   settings.count_hooks = &count_hooks;
   if (const Status started = publisher_.start(settings); !started.ok()) {
@@ -190,8 +194,6 @@ void Runtime::start() noexcept {
              started.error().native != 0 ? strerror(started.error().native) : "not supported here");
     return;
   }
-  publisher_.set_mode(options_.mode == Mode::Count ? segment::ProcessMode::Count : segment::ProcessMode::Cache,
-                      options_.mode == Mode::Count ? "TIDEMARK_MODE=count" : "");
   if (options_.free == Free::Fast) {
     publisher_.set_flag(segment::ProcessFlag::FastFree);
   }
@@ -201,6 +203,9 @@ void Runtime::start() noexcept {
 }
 
 void Runtime::after_failure(ServedDevice& device, const Error& error) noexcept {
+  if (error.code == ErrorCode::NoSpace || error.code == ErrorCode::System) {
+    publisher_.count_error(error);
+  }
   if (error.code != ErrorCode::OutOfMemory) {
     return;
   }

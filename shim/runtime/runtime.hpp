@@ -83,7 +83,8 @@ class Runtime {
   // After any other call that was ours.
   void after_call() noexcept { publisher_.after_program_call(); }
 
-  // After an allocation on `device` that failed: remembered and said if it was for want of memory.
+  // After an allocation on `device` that failed: remembered and said if it was for want of memory, counted if
+  // the fault was ours.
   void after_failure(ServedDevice& device, const Error& error) noexcept;
 
   // The end of the process. Takes no device's lock: exit() may be called in a signal handler that interrupted its

@@ -71,6 +71,15 @@ TEST(DlsymDoor, LeavesEverybodyElseToTheRealOne) {
   EXPECT_NE(tidemark_route_dlsym(some_handle, "cuMemAlloc_v2"), real);
 }
 
+TEST(DlsymDoor, CountsWhoComesThrough) {
+  const std::uint64_t before = dlsym_calls();
+
+  tidemark_route_dlsym(RTLD_DEFAULT, "cudnnCreate");
+  tidemark_route_dlsym(reinterpret_cast<void*>(0x1000), "cuMemAlloc_v2");
+
+  EXPECT_EQ(dlsym_calls(), before + 2);
+}
+
 TEST(RealDlsym, IsGlibcs) {
   EXPECT_FALSE(is_inside_our_object(reinterpret_cast<void*>(real_dlsym())));
   EXPECT_EQ(real_dlsym()(RTLD_DEFAULT, "getpid"), dlsym(RTLD_DEFAULT, "getpid"));

@@ -232,6 +232,14 @@ cuda:0  Simulated CUDA device  GPU-9f3c01aa-0100-0000-0000-000000000000
 )"));
 }
 
+TEST_F(ShowText, DoesNotShowCallsThatAreNotCounted) {
+  View view = sample_view();
+  view.processes[0].snapshot.globals.hooks.hook_calls = 0;
+
+  EXPECT_THAT(show_text(view.processes[0], kSampleNow, Charset::Utf8),
+              HasSubstr("\n  look-ups 7 (dlsym 3, the driver's resolver 4), answered with ours 5\n"));
+}
+
 TEST_F(ShowText, HasEveryCounterWithItsMeaning) {
   const std::string text = show_text(sample_view().processes[1], kSampleNow, Charset::Utf8);
 

@@ -74,18 +74,14 @@ std::string library_lines(const ProcessView& process, std::uint64_t now_ns) {
     text += fmt::format("  the program pools for itself ({0}): allocated here is what {0} has reserved\n", pool);
   }
   const auto as_count = [](std::uint64_t value) { return grouped(static_cast<std::int64_t>(value)); };
-  // A library that doesn't count its calls says 0 for all of them: not known, so not shown.
+  // A library that doesn't count its calls says 0: not known, so not shown.
   const bool counts_calls = globals.hooks.hook_calls != 0;
-  if (counts_calls) {
-    text += fmt::format(
-        "  calls {}, forwarded {}; look-ups {} (dlsym {}, the driver's resolver {}), answered with ours {}\n",
-        as_count(globals.hooks.hook_calls), as_count(globals.hooks.forwarded_calls),
-        as_count(globals.hooks.lookups + globals.hooks.resolver_lookups), as_count(globals.hooks.lookups),
-        as_count(globals.hooks.resolver_lookups), as_count(globals.hooks.swapped_lookups));
-  } else {
-    text += fmt::format("  look-ups by the driver's resolver {}, answered with ours {}\n",
-                        as_count(globals.hooks.resolver_lookups), as_count(globals.hooks.swapped_lookups));
-  }
+  const std::string calls = counts_calls ? fmt::format("calls {}, forwarded {}; ", as_count(globals.hooks.hook_calls),
+                                                       as_count(globals.hooks.forwarded_calls))
+                                         : "";
+  text += fmt::format("  {}look-ups {} (dlsym {}, the driver's resolver {}), answered with ours {}\n", calls,
+                      as_count(globals.hooks.lookups + globals.hooks.resolver_lookups), as_count(globals.hooks.lookups),
+                      as_count(globals.hooks.resolver_lookups), as_count(globals.hooks.swapped_lookups));
   text +=
       fmt::format("  requests done {}, refused {}, ignored {}; errors of the library that the program never saw {}\n",
                   as_count(globals.requests_done), as_count(globals.requests_refused),
