@@ -35,6 +35,9 @@ Status Publisher::start(const Settings& settings) noexcept {
     control_.emplace(*writer_, desk_, settings.control);
   }
   is_published_.store(true, std::memory_order_release);
+  if (settings.has_thread && control_) {
+    desk_.allow_thread(*control_);
+  }
   if (settings.has_thread && start_service_thread(*this)) {
     writer_->set_flag(segment::ProcessFlag::ServiceThread, true);
   } else {

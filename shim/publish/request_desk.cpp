@@ -4,6 +4,7 @@
 #include <cstdio>
 
 #include "shim/publish/mapped_libraries.hpp"
+#include "shim/publish/service_thread.hpp"
 
 namespace tidemark::publish {
 namespace {
@@ -105,47 +106,95 @@ Answer RequestDesk::reset_peaks(std::uint32_t slot) noexcept {
 Answer RequestDesk::empty_cache(const control::Request& request) noexcept {
   const bool wants_now = request.arguments[0] == 1;
   const char* collective = wants_now ? find_collective_library() : nullptr;
-  Answer made = answer(AckStatus::Done);
-  Deferred deferred{.is_used = true, .request = request, .tickets = {}};
-  bool must_wait = false;
+  Deferred deferred{.is_used = true, .request = request};
+  bool is_for_thread = false;
   const std::size_t met = for_devices(request.device, [&](std::size_t index, ServedDevice& device) {
-    if (device.has_background_driver_calls || (wants_now && collective == nullptr)) {
-      if (const auto given_back = device.cache->empty_cache()) {
-        made.results[0] += given_back.value().count();
-        return;
-      }
+    const bool may_thread = device.has_background_driver_calls || (wants_now && collective == nullptr);
+    deferred.is_for_thread[index] = host_ != nullptr && may_thread;
+    is_for_thread |= deferred.is_for_thread[index];
+    if (!deferred.is_for_thread[index]) {
+      deferred.tickets[index] = device.cache->park_empty_cache();
     }
-    deferred.tickets[index] = device.cache->park_empty_cache();
-    must_wait = true;
   });
   if (met == 0) {
     return answer(AckStatus::Invalid, "no such device in this process");
   }
-  if (!must_wait) {
-    return made;
-  }
   const std::lock_guard lock{deferred_mutex_};
   const auto place = std::find_if(deferred_.begin(), deferred_.end(), [](const Deferred& d) { return !d.is_used; });
   if (place == deferred_.end()) {
-    return answer(AckStatus::Refused, "too many requests are waiting for the program already");
+    return answer(AckStatus::Refused, "too many requests are waiting already");
   }
   *place = deferred;
   deferred_count_.fetch_add(1, std::memory_order_release);
-  made.status = AckStatus::Deferred;
-  char text[128];
-  if (collective != nullptr) {
-    std::snprintf(text, sizeof text, "done in the program's next allocation or free; not at once because %s is loaded",
-                  collective);
-    made.detail.assign(text);
-  } else {
-    made.detail.assign("done in the program's next allocation or free, where the driver may be called");
+  if (is_for_thread && !has_thread_) {
+    has_thread_ = start_thread(&work_in_thread, this);
+    if (!has_thread_) {
+      leave_to_program(*place);
+    }
   }
-  return made;
+  if (is_for_thread && has_thread_) {
+    return answer(AckStatus::Deferred, "under way; a free waits for the device");
+  }
+  char text[128];
+  std::snprintf(text, sizeof text,
+                "done in the program's next allocation or free, where the driver may be called%s%s%s",
+                collective != nullptr ? "; not at once because " : "", collective != nullptr ? collective : "",
+                collective != nullptr ? " is loaded" : "");
+  return answer(AckStatus::Deferred, text);
+}
+
+void RequestDesk::leave_to_program(Deferred& deferred) noexcept {
+  for (std::size_t i = 0; i < kMostDevices; ++i) {
+    if (deferred.is_for_thread[i]) {
+      deferred.is_for_thread[i] = false;
+      deferred.tickets[i] = devices_[i].cache->park_empty_cache();
+    }
+  }
+}
+
+RequestDesk::Task RequestDesk::next_task() noexcept {
+  for (Deferred& deferred : deferred_) {
+    for (std::size_t i = 0; deferred.is_used && i < kMostDevices; ++i) {
+      if (deferred.is_for_thread[i]) {
+        return {.deferred = &deferred, .device = i};
+      }
+    }
+  }
+  return {};
+}
+
+void* RequestDesk::work_in_thread(void* argument) noexcept {
+  auto& desk = *static_cast<RequestDesk*>(argument);
+  for (;;) {
+    Task task;
+    {
+      const std::lock_guard lock{desk.deferred_mutex_};
+      task = desk.next_task();
+      if (task.deferred == nullptr) {
+        desk.has_thread_ = false;
+        return nullptr;
+      }
+    }
+    const auto given_back = desk.devices_[task.device].cache->empty_cache();
+    {
+      // The place is this request's until its last task is done.
+      const std::lock_guard lock{desk.deferred_mutex_};
+      Deferred& deferred = *task.deferred;
+      deferred.is_for_thread[task.device] = false;
+      if (given_back) {
+        deferred.given_back += given_back.value().count();
+      } else {
+        deferred.tickets[task.device] = desk.devices_[task.device].cache->park_empty_cache();
+      }
+    }
+    desk.settle_deferred(*desk.host_);
+  }
 }
 
 bool RequestDesk::is_finished(const Deferred& deferred) const noexcept {
-  for (std::size_t i = 0; i < deferred.tickets.size(); ++i) {
-    if (deferred.tickets[i] != 0 && !devices_[i].cache->is_done(deferred.tickets[i])) {
+  for (std::size_t i = 0; i < kMostDevices; ++i) {
+    const std::uint64_t ticket = deferred.tickets[i];
+    if (deferred.is_for_thread[i] || (ticket != 0 && !devices_[i].cache->is_done(ticket))) {
       return false;
     }
   }
@@ -161,7 +210,9 @@ void RequestDesk::settle_deferred(control::ControlHost& host) noexcept {
     if (deferred.is_used && is_finished(deferred)) {
       deferred.is_used = false;
       deferred_count_.fetch_sub(1, std::memory_order_release);
-      host.complete(deferred.request, answer(AckStatus::Done));
+      Answer made = answer(AckStatus::Done);
+      made.results[0] = deferred.given_back;
+      host.complete(deferred.request, made);
     }
   }
 }

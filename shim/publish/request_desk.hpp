@@ -1,5 +1,6 @@
 // Does what viewers ask for: resets and limits at once; giving memory back where the driver may be called, which on
-// CUDA is only inside the program's own calls (DESIGN D11).
+// CUDA is only inside the program's own calls (DESIGN D11). A driver's free waits for the device: where a thread of
+// ours may call it, it is one that lives for that alone, so that nobody else has to wait.
 //
 // Threads: any. handle() comes one at a time (the control host's rule) and may overlap settle_deferred().
 #pragma once
@@ -33,22 +34,31 @@ class RequestDesk final : public control::RequestHandler {
   // Requires: fewer than kMostDevices so far. The caches and sinks are never destroyed.
   void add_device(const ServedDevice& device) noexcept;
 
+  // Once, before the first request: a thread may be made for what waits for a device. `host` is told when one is done.
+  // Requires: it outlives the process.
+  void allow_thread(control::ControlHost& host) noexcept { host_ = &host; }
+
   // To every device: blocks handed out from now on are born in this beat.
   void tell_beat(std::uint64_t number) noexcept;
 
   control::Answer handle(const control::Request& request) noexcept override;
 
-  // Ends each deferred request whose work the program's calls have done meanwhile. Never blocks: another thread that is
-  // at it will do.
+  // Ends each deferred request whose work has been done meanwhile. Never blocks: another thread that is at it will do.
   void settle_deferred(control::ControlHost& host) noexcept;
   [[nodiscard]] bool has_deferred() const noexcept { return deferred_count_.load(std::memory_order_acquire) > 0; }
 
  private:
-  // One request that waits for the program; a device's ticket is 0 where there is nothing to wait for.
+  // One request to give memory back, under way.
   struct Deferred {
     bool is_used = false;
     control::Request request;
-    std::array<std::uint64_t, kMostDevices> tickets{};
+    std::array<std::uint64_t, kMostDevices> tickets{};  // for the program's next call to do; 0: not for it
+    std::array<bool, kMostDevices> is_for_thread{};     // for the thread to do
+    std::uint64_t given_back = 0;                       // by the thread, bytes
+  };
+  struct Task {
+    Deferred* deferred = nullptr;
+    std::size_t device = 0;
   };
 
   template <class Act>
@@ -56,6 +66,9 @@ class RequestDesk final : public control::RequestHandler {
   control::Answer reset_peaks(std::uint32_t slot) noexcept;
   control::Answer empty_cache(const control::Request& request) noexcept;
   [[nodiscard]] bool is_finished(const Deferred& deferred) const noexcept;
+  static void* work_in_thread(void* desk) noexcept;
+  [[nodiscard]] Task next_task() noexcept;
+  void leave_to_program(Deferred& deferred) noexcept;
 
   std::array<ServedDevice, kMostDevices> devices_{};
   std::atomic<std::size_t> count_{0};
@@ -63,6 +76,8 @@ class RequestDesk final : public control::RequestHandler {
   alloc::DeviceLock deferred_mutex_;  // guards deferred_; see Runtime::mutex_
   std::array<Deferred, segment::kAckSlots> deferred_{};
   std::atomic<std::size_t> deferred_count_{0};
+  control::ControlHost* host_ = nullptr;  // null: no thread
+  bool has_thread_ = false;               // guarded by deferred_mutex_
 };
 
 }  // namespace tidemark::publish

@@ -34,7 +34,7 @@ void* run(void* argument) noexcept {
   return nullptr;
 }
 
-bool create(ServiceWork& work, std::size_t stack_bytes) noexcept {
+bool create(void* (*start)(void*), void* argument, std::size_t stack_bytes) noexcept {
   pthread_attr_t attributes;
   if (pthread_attr_init(&attributes) != 0) {
     return false;
@@ -44,7 +44,7 @@ bool create(ServiceWork& work, std::size_t stack_bytes) noexcept {
     pthread_attr_setstacksize(&attributes, stack_bytes);
   }
   pthread_t thread{};
-  const bool made = pthread_create(&thread, &attributes, &run, &work) == 0;
+  const bool made = pthread_create(&thread, &attributes, start, argument) == 0;
   if (made) {
     pthread_setname_np(thread, "tidemark");
   }
@@ -54,16 +54,18 @@ bool create(ServiceWork& work, std::size_t stack_bytes) noexcept {
 
 }  // namespace
 
-bool start_service_thread(ServiceWork& work) noexcept {
+bool start_thread(void* (*start)(void*), void* argument) noexcept {
   sigset_t all;
   sigset_t outer;
   sigfillset(&all);
   if (pthread_sigmask(SIG_SETMASK, &all, &outer) != 0) {  // the new thread inherits the mask
     return false;
   }
-  const bool made = create(work, kStackBytes) || create(work, 0);
+  const bool made = create(start, argument, kStackBytes) || create(start, argument, 0);
   pthread_sigmask(SIG_SETMASK, &outer, nullptr);
   return made;
 }
+
+bool start_service_thread(ServiceWork& work) noexcept { return start_thread(&run, &work); }
 
 }  // namespace tidemark::publish

@@ -51,6 +51,7 @@ Function* resolve(const char* name, int version) {
   X(cuStreamCreate, cuStreamCreate, 2000)                        \
   X(cuStreamSynchronize, cuStreamSynchronize, 2000)              \
   X(cuMemsetD8Async, cuMemsetD8Async, 3020)                      \
+  X(cuLaunchHostFunc, cuLaunchHostFunc, 10000)                   \
   X(cuMemcpyHtoD, cuMemcpyHtoD_v2, 3020)                         \
   X(cuMemcpyDtoH, cuMemcpyDtoH_v2, 3020)
 
@@ -120,6 +121,12 @@ int fill_later(void* ptr, unsigned char value, std::size_t size) {
   CUstream stream = nullptr;
   if (const int code = driver().cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING); code != CUDA_SUCCESS) return code;
   return driver().cuMemsetD8Async(address_of(ptr), value, size, stream);
+}
+
+int call_later(void (*function)(void*)) {
+  CUstream stream = nullptr;
+  if (const int code = driver().cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING); code != CUDA_SUCCESS) return code;
+  return driver().cuLaunchHostFunc(stream, function, nullptr);
 }
 
 // A copy from pageable memory may return before it is done; the default stream waits for none of fill_later's.

@@ -18,6 +18,12 @@ int fill_later(void* ptr, unsigned char value, std::size_t size) {
   return cudaMemsetAsync(ptr, value, size, stream);
 }
 
+int call_later(void (*function)(void*)) {
+  cudaStream_t stream = nullptr;
+  if (const int code = cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking); code != cudaSuccess) return code;
+  return cudaLaunchHostFunc(stream, function, nullptr);
+}
+
 // A copy from pageable memory may return before it is done; the default stream waits for none of fill_later's.
 int write(void* ptr, const void* from, std::size_t size) {
   const int code = cudaMemcpy(ptr, from, size, cudaMemcpyHostToDevice);

@@ -12,6 +12,7 @@
 //   device N, reset, sync  the code
 //   green N, end-green     the code of working in a green context of device N, and of destroying it
 //   fill SLOT BYTE SIZE    starts work on a stream: the code
+//   hold                   starts work that keeps the device busy until `let-go`: the code
 //   write SLOT BYTE SIZE   the code
 //   read SLOT SIZE         "BYTE COUNT": the first byte and how many bytes are equal to it
 //   at-exit                frees all slots in a static destructor
@@ -31,6 +32,7 @@
 #include <iterator>
 #include <numeric>
 #include <random>
+#include <semaphore>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -58,6 +60,9 @@ struct FreesAtExit {
     std::fflush(stdout);
   }
 } at_exit;
+
+std::binary_semaphore may_go_on{0};
+void wait_to_be_let_go(void*) { may_go_on.acquire(); }
 
 using Words = std::vector<std::string>;
 
@@ -243,6 +248,11 @@ void obey(const Words& words) {
   if (command == "sync") return answer("%d", guest::synchronize());
   if (command == "fill") {
     return answer("%d", guest::fill_later(slot(words), static_cast<unsigned char>(number(words, 2)), number(words, 3)));
+  }
+  if (command == "hold") return answer("%d", guest::call_later(&wait_to_be_let_go));
+  if (command == "let-go") {
+    may_go_on.release();
+    return answer("0");
   }
   if (command == "write") return answer("%d", write_bytes(slot(words), number(words, 2), number(words, 3)));
   if (command == "read") return read_back(slot(words), number(words, 2));

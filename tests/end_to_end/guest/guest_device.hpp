@@ -16,6 +16,8 @@ int synchronize();
 
 // Work on a stream of its own, still running when the call returns: fills the block.
 int fill_later(void* ptr, unsigned char value, std::size_t size);
+// Work on a stream of its own that calls `function`.
+int call_later(void (*function)(void*));
 // Done when the call returns.
 int write(void* ptr, const void* from, std::size_t size);
 int read(void* to, const void* ptr, std::size_t size);

@@ -18,6 +18,12 @@ int fill_later(void* ptr, unsigned char value, std::size_t size) {
   return mtiaMemsetAsync(ptr, value, size, stream);
 }
 
+int call_later(void (*function)(void*)) {
+  mtiaStream_t stream = nullptr;
+  if (const int code = mtiaStreamCreate(&stream); code != MTIA_SUCCESS) return code;
+  return mtiaLaunchHostFunc(stream, function, nullptr);
+}
+
 // On a stream of its own: the default stream would wait for everybody's work, and hide a block handed out too early.
 int write(void* ptr, const void* from, std::size_t size) {
   mtiaStream_t stream = nullptr;
