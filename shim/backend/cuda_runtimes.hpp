@@ -33,7 +33,8 @@ namespace tidemark::backend {
   X(cudaGetDeviceProperties)             \
   X(cudaGetLastError)                    \
   X(cudaPeekAtLastError)                 \
-  X(cudaSetDevice)
+  X(cudaSetDevice)                       \
+  X(cudaStreamIsCapturing)
 
 enum class RuntimeLayer : int {
   Undecided,

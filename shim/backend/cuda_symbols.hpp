@@ -80,7 +80,8 @@ namespace tidemark::backend {
   X(cuDeviceTotalMem_v2)                \
   X(cuEventCreate)                      \
   X(cuEventDestroy_v2)                  \
-  X(cuEventQuery)
+  X(cuEventQuery)                       \
+  X(cuStreamIsCapturing)
 
 inline constinit hook::DriverLibrary<CUresult> cuda_library{"libcuda.so", CUDA_ERROR_NOT_INITIALIZED};
 

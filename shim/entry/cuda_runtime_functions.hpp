@@ -68,12 +68,15 @@ inline cudaError_t cuda_free(backend::CudaRuntime& real, void* ptr) {
 
 inline cudaError_t cuda_free_async(backend::CudaRuntime& real, void* ptr, cudaStream_t stream) {
   return in_runtime_layer(
-      real, [=](auto& calls) { return calls.release(ptr); }, [=, &real] { return real.cudaFreeAsync(ptr, stream); });
+      real, [=](auto& calls) { return calls.release_later(ptr, stream); },
+      [=, &real] { return real.cudaFreeAsync(ptr, stream); });
 }
 
 inline cudaError_t cuda_free_async_ptsz(backend::CudaRuntime& real, void* ptr, cudaStream_t stream) {
+  // This variant's null stream is the thread's own.
+  cudaStream_t named = stream == nullptr ? cudaStreamPerThread : stream;
   return in_runtime_layer(
-      real, [=](auto& calls) { return calls.release(ptr); },
+      real, [=](auto& calls) { return calls.release_later(ptr, named); },
       [=, &real] { return real.cudaFreeAsync_ptsz(ptr, stream); });
 }
 

@@ -2,6 +2,7 @@
 
 #include "shim/backend/cuda_driver_backend.hpp"
 #include "shim/backend/cuda_fences.hpp"
+#include "shim/hook/reentry_guard.hpp"
 #include "shim/runtime/cuda_context_calls.hpp"
 #include "shim/runtime/our_failure.hpp"
 
@@ -26,6 +27,19 @@ DeviceKey key_of(int device) noexcept {
         return upstream.emplace<backend::CudaDriverUpstream>(cuda_contexts(), capture_gate(), fences);
       },
       [&] { return backend::describe_cuda_device(device); });
+}
+
+// Why the driver would not free in this stream: it is none, or it captures, and memory of no graph cannot be freed in a
+// graph. The question is one of the few that a capture allows.
+CUresult ask_for_refusal(CUstream stream) noexcept {
+  const bool has_handle = stream != nullptr && stream != CU_STREAM_LEGACY && stream != CU_STREAM_PER_THREAD;
+  if (!has_handle || !backend::real_cuda().cuStreamIsCapturing.exists()) {
+    return CUDA_SUCCESS;
+  }
+  const hook::CancellationAway cancellation;
+  CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+  const CUresult code = backend::real_cuda().cuStreamIsCapturing(stream, &status);
+  return code == CUDA_SUCCESS && status != CU_STREAM_CAPTURE_STATUS_NONE ? CUDA_ERROR_INVALID_VALUE : code;
 }
 
 }  // namespace
@@ -67,8 +81,14 @@ std::optional<CUresult> CudaDriverCalls::release(CUdeviceptr ptr) noexcept {
 
 std::optional<CUresult> CudaDriverCalls::release_later(CUdeviceptr ptr, CUstream stream) noexcept {
   alloc::DeviceCache* cache = runtime_.owner_of(alloc::DevicePtr{ptr});
+  if (cache == nullptr) {
+    return std::nullopt;
+  }
+  if (const CUresult refusal = ask_for_refusal(stream); refusal != CUDA_SUCCESS) {
+    return refusal;
+  }
   const alloc::StreamHandle handle{reinterpret_cast<std::uint64_t>(stream)};
-  return cache == nullptr ? std::nullopt : answer_release(cache->release_later(alloc::DevicePtr{ptr}, handle));
+  return answer_release(cache->release_later(alloc::DevicePtr{ptr}, handle));
 }
 
 std::optional<CUresult> CudaDriverCalls::memory_info(std::size_t* free, std::size_t* total) noexcept {

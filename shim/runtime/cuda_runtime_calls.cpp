@@ -1,12 +1,18 @@
 #include "shim/runtime/cuda_runtime_calls.hpp"
 
 #include "shim/backend/cuda_runtime_backend.hpp"
+#include "shim/hook/reentry_guard.hpp"
 #include "shim/runtime/our_failure.hpp"
 
 namespace tidemark::runtime {
 namespace {
 
 alloc::DevicePtr address_of(const void* ptr) noexcept { return alloc::DevicePtr{reinterpret_cast<std::uint64_t>(ptr)}; }
+
+void* nobodys() noexcept {
+  static constexpr std::uintptr_t kOdd = 1;
+  return reinterpret_cast<void*>(kOdd);  // NOLINT(performance-no-int-to-ptr)
+}
 
 std::optional<cudaError_t> answer(const Error& error) noexcept {
   return is_ours_to_hide(error) ? std::nullopt : std::optional{backend::to_cudart(error)};
@@ -52,10 +58,7 @@ std::optional<cudaError_t> CudaRuntimeCalls::allocate(void** ptr, std::size_t si
 }
 
 // The runtime's own refusal of a pointer that is nobody's: its code, and its last error set as the program expects.
-cudaError_t CudaRuntimeCalls::refuse() noexcept {
-  static constexpr std::uintptr_t kNobodys = 1;
-  return real_.cudaFree(reinterpret_cast<void*>(kNobodys));  // NOLINT(performance-no-int-to-ptr)
-}
+cudaError_t CudaRuntimeCalls::refuse() noexcept { return real_.cudaFree(nobodys()); }
 
 void CudaRuntimeCalls::adopt(void* ptr, std::size_t size) noexcept {
   ServedDevice* device = current_device(true);
@@ -75,6 +78,23 @@ std::optional<cudaError_t> CudaRuntimeCalls::release(void* ptr) noexcept {
   }
   runtime_.after_call();
   return cudaSuccess;
+}
+
+// As CudaDriverCalls::release_later. What the runtime refuses it shall refuse itself, so that its last error is set.
+std::optional<cudaError_t> CudaRuntimeCalls::release_later(void* ptr, cudaStream_t stream) noexcept {
+  const bool has_handle = stream != nullptr && stream != cudaStreamLegacy && stream != cudaStreamPerThread;
+  if (has_handle && runtime_.owner_of(address_of(ptr)) != nullptr && real_.cudaStreamIsCapturing.exists()) {
+    const hook::CancellationAway cancellation;
+    cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+    const cudaError_t code = real_.cudaStreamIsCapturing(stream, &status);
+    if (code != cudaSuccess) {
+      return code;
+    }
+    if (status != cudaStreamCaptureStatusNone) {
+      return real_.cudaFreeAsync(nobodys(), stream);
+    }
+  }
+  return release(ptr);
 }
 
 std::optional<cudaError_t> CudaRuntimeCalls::memory_info(std::size_t* free, std::size_t* total) noexcept {

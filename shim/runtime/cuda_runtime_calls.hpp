@@ -20,6 +20,8 @@ class CudaRuntimeCalls {
   void adopt(void* ptr, std::size_t size) noexcept;
 
   std::optional<cudaError_t> release(void* ptr) noexcept;
+  // In the order of a stream, which the runtime has to know; waits, since it has nothing else for us.
+  std::optional<cudaError_t> release_later(void* ptr, cudaStream_t stream) noexcept;
   std::optional<cudaError_t> memory_info(std::size_t* free, std::size_t* total) noexcept;
   std::optional<cudaError_t> export_memory(cudaIpcMemHandle_t* handle, void* ptr) noexcept;
   std::optional<cudaError_t> reset_device() noexcept;

@@ -32,6 +32,7 @@ foreach(source
   cuda_free_async_busy.c
   cuda_hold.c
   cuda_host_function.c
+  cuda_refused_async_frees.c
   cuda_sizes.c
   cuda_small_stack.c
   cuda_static_destructors.cpp
@@ -55,7 +56,7 @@ foreach(name sizes wrong_frees exit_holding)
 endforeach()
 
 # On the runtime that has no driver below it. DT_RPATH, so that LD_LIBRARY_PATH doesn't lead to the other runtime.
-foreach(name sizes wrong_frees exit_holding)
+foreach(name sizes wrong_frees refused_async_frees exit_holding)
   cuda_program(cuda_bare_${name} SOURCE cuda_${name}.c LINKS cudart_bare)
   target_link_options(cuda_bare_${name} PRIVATE "LINKER:--disable-new-dtags")
 endforeach()
