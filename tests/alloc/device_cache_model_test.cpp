@@ -253,5 +253,25 @@ TEST(ReferenceModelAgreed, OnFastFreesThatAContextTakesAlong) {
             "");
 }
 
+// The limit was passed while a capture was open, and no longer is when the next free may look: it looks all the same.
+TEST(ReferenceModelAgreed, OnALimitThatWasPassedMeanwhile) {
+  EXPECT_EQ(run_commands(setup_of("whole_fast_without_fences"), {{Op::Allocate, 3 << 20, 0, 0},
+                                                                 {Op::Allocate, 80 << 20, 0, 0},
+                                                                 {Op::Allocate, 100, 0, 0},
+                                                                 {Op::Free, 0, 0, 0},
+                                                                 {Op::Free, 0, 0, 0},
+                                                                 {Op::Allocate, 5 << 20, 0, 0},
+                                                                 {Op::BeginCapture, 0, 0, 0},
+                                                                 {Op::Allocate, 200 << 20, 0, 0},
+                                                                 {Op::SetLimit, 150 << 20, 0, 0},
+                                                                 {Op::Free, 2, 0, 0},
+                                                                 {Op::Advance, 9'000'000'000, 0, 0},
+                                                                 {Op::EndCapture, 0, 0, 0},
+                                                                 {Op::Free, 0, 0, 0},
+                                                                 {Op::Allocate, 3 << 20, 0, 0}})
+                .difference,
+            "");
+}
+
 }  // namespace
 }  // namespace tidemark::test

@@ -83,7 +83,10 @@ class ReferenceModel {
   Status release(ModelAddress address);
   Result<std::uint64_t> empty_cache();
   void park_empty_cache() { parked_ = true; }
-  void set_limit(std::optional<Bytes> limit) { limit_ = limit; }
+  void set_limit(std::optional<Bytes> limit) {
+    limit_ = limit;
+    note_size();
+  }
   void count_only() { counting_ = true; }
   void stop_sub_allocating() { sharing_ = false; }
   void pin(ModelAddress address);
@@ -211,6 +214,7 @@ class ReferenceModel {
   void tidy(bool may_wait, bool looks_at_the_time = true);
   [[nodiscard]] bool is_known_idle() const;
   [[nodiscard]] bool is_past_growth_bound(std::uint64_t growth);
+  void note_size();
   [[nodiscard]] Segment* largest_idle();
   [[nodiscard]] Segment* next_to_tidy(bool looks_at_the_time);
   [[nodiscard]] bool is_serving(const Heap* heap) const {
@@ -241,6 +245,7 @@ class ReferenceModel {
   bool sharing_ = true;
   bool parked_ = false;
   bool overgrown_ = false;
+  bool is_too_large_ = false;  // as of the last look: frees look again
   bool fences_work_ = true;
   bool fresh_ = false;
   std::uint64_t next_segment_ = 0;

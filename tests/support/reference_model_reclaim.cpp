@@ -119,6 +119,9 @@ bool ReferenceModel::make_room(ContextId context, const Request& request) {
     });
     given += more.bytes;
     overgrown_ = overgrown_ || more.cut_short;
+    if (more.cut_short) {
+      note_size();
+    }
   }
   return given != 0;
 }
@@ -181,8 +184,7 @@ ReferenceModel::Segment* ReferenceModel::next_to_tidy(bool looks_at_the_time) {
 
 // A fast free does not read the clock, unless there is something else to do.
 void ReferenceModel::tidy(bool may_wait, bool looks_at_the_time) {
-  const bool over_limit = limit_ && all(Name::ReservedBytes).current > limit_->count();
-  if (device.capturing || (!parked_ && !overgrown_ && !over_limit && next_to_tidy(looks_at_the_time) == nullptr)) {
+  if (device.capturing || (!parked_ && !is_too_large_ && next_to_tidy(looks_at_the_time) == nullptr)) {
     return;
   }
   const std::uint64_t now_ns = device.now_ns;
@@ -200,6 +202,11 @@ void ReferenceModel::tidy(bool may_wait, bool looks_at_the_time) {
     return next;
   });
   overgrown_ = overgrown_ && (given.cut_short || !given.status.ok());
+  note_size();
+}
+
+void ReferenceModel::note_size() {
+  is_too_large_ = overgrown_ || (limit_ && all(Name::ReservedBytes).current > limit_->count());
 }
 
 void ReferenceModel::pin(ModelAddress address) {
