@@ -57,6 +57,11 @@ class Upstream {
   virtual Result<bool> is_fence_done(ContextId, FenceToken) noexcept { return Error{ErrorCode::Unsupported}; }
   virtual void drop_fence(ContextId, FenceToken) noexcept {}
 
+  // Sets every byte of a block that no device work uses, and returns when that is done: any stream may use the block
+  // then. Waits for no work of the program's. A helper call; its error leaves the contents undefined.
+  virtual Status fill(ContextId, DevicePtr, Bytes, unsigned char) noexcept { return Error{ErrorCode::Unsupported}; }
+  [[nodiscard]] virtual bool can_fill() const noexcept { return false; }
+
   // The driver's own answer, without what the allocator holds.
   virtual Result<MemoryInfo> memory_info(ContextId context) noexcept = 0;
 

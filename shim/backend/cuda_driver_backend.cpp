@@ -131,6 +131,32 @@ Result<bool> CudaDriverUpstream::is_fence_done(alloc::ContextId context, alloc::
 
 void CudaDriverUpstream::drop_fence(alloc::ContextId, alloc::FenceToken fence) noexcept { fences_.drop(fence); }
 
+// On a stream of its own: a default stream would wait for the program's work, and have it wait in turn. Made anew for
+// each fill, so that no context's end, reset or capture has to be thought of.
+Status CudaDriverUpstream::fill(alloc::ContextId context, alloc::DevicePtr ptr, Bytes size,
+                                unsigned char value) noexcept {
+  const hook::DriverCallScope scope_of_call;
+  const CaptureGate::HelperToken token{gate_};
+  if (!token.is_granted()) {
+    return Error{ErrorCode::Busy};
+  }
+  return cuda_status(in_context(contexts_, context, [&] {
+    CUstream stream = nullptr;
+    if (const CUresult made = real_cuda().cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING); made != CUDA_SUCCESS) {
+      return made;
+    }
+    const CUresult started = real_cuda().cuMemsetD8Async(ptr.address(), value, size.count(), stream);
+    const CUresult done = real_cuda().cuStreamSynchronize(stream);
+    (void)real_cuda().cuStreamDestroy_v2(stream);
+    return started == CUDA_SUCCESS ? done : started;
+  }));
+}
+
+bool CudaDriverUpstream::can_fill() const noexcept {
+  return real_cuda().cuStreamCreate.exists() && real_cuda().cuMemsetD8Async.exists() &&
+         real_cuda().cuStreamSynchronize.exists() && real_cuda().cuStreamDestroy_v2.exists();
+}
+
 Result<alloc::MemoryInfo> CudaDriverUpstream::memory_info(alloc::ContextId context) noexcept {
   const hook::DriverCallScope scope_of_call;
   std::size_t free = 0;

@@ -33,6 +33,8 @@ class CudaDriverUpstream final : public alloc::Upstream {
   Result<alloc::FenceToken> record_fence(alloc::ContextId context) noexcept override;
   Result<bool> is_fence_done(alloc::ContextId context, alloc::FenceToken token) noexcept override;
   void drop_fence(alloc::ContextId context, alloc::FenceToken token) noexcept override;
+  Status fill(alloc::ContextId context, alloc::DevicePtr ptr, Bytes size, unsigned char value) noexcept override;
+  [[nodiscard]] bool can_fill() const noexcept override;
   Result<alloc::MemoryInfo> memory_info(alloc::ContextId context) noexcept override;
   [[nodiscard]] bool may_make_helper_calls() const noexcept override { return !gate_.is_open(); }
 

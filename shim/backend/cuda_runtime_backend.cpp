@@ -102,6 +102,30 @@ Status CudaRuntimeUpstream::wait_for_all_work(alloc::ContextId) noexcept {
   return scope.status().ok() ? to_status(runtime_.cudaDeviceSynchronize()) : scope.status();
 }
 
+// As CudaDriverUpstream::fill.
+Status CudaRuntimeUpstream::fill(alloc::ContextId, alloc::DevicePtr ptr, Bytes size, unsigned char value) noexcept {
+  const hook::DriverCallScope scope_of_call;
+  const DeviceScope scope{runtime_, device_};
+  if (!scope.status().ok()) {
+    return scope.status();
+  }
+  cudaStream_t stream = nullptr;
+  if (const cudaError_t made = runtime_.cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking);
+      made != cudaSuccess) {
+    return to_status(made);
+  }
+  const cudaError_t started =
+      runtime_.cudaMemsetAsync(reinterpret_cast<void*>(ptr.address()), value, size.count(), stream);
+  const cudaError_t done = runtime_.cudaStreamSynchronize(stream);
+  (void)runtime_.cudaStreamDestroy(stream);
+  return to_status(started == cudaSuccess ? done : started);
+}
+
+bool CudaRuntimeUpstream::can_fill() const noexcept {
+  return runtime_.cudaStreamCreateWithFlags.exists() && runtime_.cudaMemsetAsync.exists() &&
+         runtime_.cudaStreamSynchronize.exists() && runtime_.cudaStreamDestroy.exists();
+}
+
 Result<alloc::MemoryInfo> CudaRuntimeUpstream::memory_info(alloc::ContextId) noexcept {
   const hook::DriverCallScope scope_of_call;
   const DeviceScope scope{runtime_, device_};

@@ -32,9 +32,13 @@ namespace tidemark::backend {
   X(cudaGetDevice)                       \
   X(cudaGetDeviceProperties)             \
   X(cudaGetLastError)                    \
+  X(cudaMemsetAsync)                     \
   X(cudaPeekAtLastError)                 \
   X(cudaSetDevice)                       \
-  X(cudaStreamIsCapturing)
+  X(cudaStreamCreateWithFlags)           \
+  X(cudaStreamDestroy)                   \
+  X(cudaStreamIsCapturing)               \
+  X(cudaStreamSynchronize)
 
 enum class RuntimeLayer : int {
   Undecided,

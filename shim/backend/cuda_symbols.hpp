@@ -81,7 +81,10 @@ namespace tidemark::backend {
   X(cuEventCreate)                      \
   X(cuEventDestroy_v2)                  \
   X(cuEventQuery)                       \
-  X(cuStreamIsCapturing)
+  X(cuMemsetD8Async)                    \
+  X(cuStreamCreate)                     \
+  X(cuStreamIsCapturing)                \
+  X(cuStreamSynchronize)
 
 inline constinit hook::DriverLibrary<CUresult> cuda_library{"libcuda.so", CUDA_ERROR_NOT_INITIALIZED};
 

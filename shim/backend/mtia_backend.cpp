@@ -98,6 +98,29 @@ Status MtiaUpstream::wait_for_all_work(alloc::ContextId) noexcept {
   return scope.status().ok() ? to_status(real_mtia().mtiaDeviceSynchronize()) : scope.status();
 }
 
+// On a stream of its own: the default stream would wait for the program's work, and have it wait in turn.
+Status MtiaUpstream::fill(alloc::ContextId, alloc::DevicePtr ptr, Bytes size, unsigned char value) noexcept {
+  const hook::DriverCallScope scope_of_call;
+  const DeviceScope scope{device_};
+  if (!scope.status().ok()) {
+    return scope.status();
+  }
+  mtiaStream_t stream = nullptr;
+  if (const mtiaResult_t made = real_mtia().mtiaStreamCreate(&stream); made != MTIA_SUCCESS) {
+    return to_status(made);
+  }
+  const mtiaResult_t started =
+      real_mtia().mtiaMemsetAsync(reinterpret_cast<void*>(ptr.address()), value, size.count(), stream);
+  const mtiaResult_t done = real_mtia().mtiaStreamSynchronize(stream);
+  (void)real_mtia().mtiaStreamDestroy(stream);
+  return to_status(started == MTIA_SUCCESS ? done : started);
+}
+
+bool MtiaUpstream::can_fill() const noexcept {
+  return real_mtia().mtiaStreamCreate.exists() && real_mtia().mtiaMemsetAsync.exists() &&
+         real_mtia().mtiaStreamSynchronize.exists() && real_mtia().mtiaStreamDestroy.exists();
+}
+
 Result<alloc::MemoryInfo> MtiaUpstream::memory_info(alloc::ContextId) noexcept {
   const hook::DriverCallScope scope_of_call;
   const DeviceScope scope{device_};

@@ -24,6 +24,8 @@ class MtiaUpstream final : public alloc::Upstream {
   Result<alloc::DevicePtr> allocate(alloc::ContextId context, Bytes size) noexcept override;
   Status release(alloc::ContextId context, alloc::DevicePtr ptr) noexcept override;
   Status wait_for_all_work(alloc::ContextId context) noexcept override;
+  Status fill(alloc::ContextId context, alloc::DevicePtr ptr, Bytes size, unsigned char value) noexcept override;
+  [[nodiscard]] bool can_fill() const noexcept override;
   Result<alloc::MemoryInfo> memory_info(alloc::ContextId context) noexcept override;
 
  private:

@@ -19,7 +19,11 @@ namespace tidemark::backend {
   X(mtiaDeviceSynchronize)       \
   X(mtiaGetDevice)               \
   X(mtiaGetDeviceProperties)     \
-  X(mtiaSetDevice)
+  X(mtiaMemsetAsync)             \
+  X(mtiaSetDevice)               \
+  X(mtiaStreamCreate)            \
+  X(mtiaStreamDestroy)           \
+  X(mtiaStreamSynchronize)
 
 inline constinit hook::DriverLibrary<mtiaResult_t> mtia_library{"libmtia.so", MTIA_ERROR_NOT_INITIALIZED};
 

@@ -54,6 +54,14 @@ class CudaDriverRig final : public UpstreamRig {
     EXPECT_EQ(cuLaunchHostFunc(stream_, run_call, &copy), CUDA_SUCCESS);
     EXPECT_EQ(cuStreamSynchronize(stream_), CUDA_SUCCESS);
   }
+  unsigned char byte_at(alloc::DevicePtr ptr) override {
+    unsigned char byte = 0;
+    CUcontext popped = nullptr;
+    EXPECT_EQ(cuCtxPushCurrent_v2(owner_), CUDA_SUCCESS);
+    EXPECT_EQ(cuMemcpyDtoH_v2(&byte, ptr.address(), 1), CUDA_SUCCESS);
+    EXPECT_EQ(cuCtxPopCurrent_v2(&popped), CUDA_SUCCESS);
+    return byte;
+  }
   std::uint64_t thread_state() override {
     CUcontext current = nullptr;
     EXPECT_EQ(cuCtxGetCurrent(&current), CUDA_SUCCESS);

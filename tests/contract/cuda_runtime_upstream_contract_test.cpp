@@ -30,6 +30,11 @@ class CudaRuntimeRig final : public UpstreamRig {
     EXPECT_EQ(cudaLaunchHostFunc(stream_, run_call, &copy), cudaSuccess);
     EXPECT_EQ(cudaStreamSynchronize(stream_), cudaSuccess);
   }
+  unsigned char byte_at(alloc::DevicePtr ptr) override {
+    unsigned char byte = 0;
+    EXPECT_EQ(cudaMemcpy(&byte, reinterpret_cast<void*>(ptr.address()), 1, cudaMemcpyDeviceToHost), cudaSuccess);
+    return byte;
+  }
   // The last error is minded by LastErrorScope, around the whole of a program's call.
   std::uint64_t thread_state() override {
     int device = -1;

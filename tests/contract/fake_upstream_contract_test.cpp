@@ -16,6 +16,7 @@ class FakeRig final : public UpstreamRig {
   void submit_work() override { fake_.submit_work(); }
   void finish_work() override { fake_.finish_work(); }
   bool is_work_done() override { return fake_.is_idle(); }
+  unsigned char byte_at(alloc::DevicePtr ptr) override { return fake_.byte_at(ptr).value_or(0); }
   bool begin_capture() override {
     fake_.begin_capture();
     return true;

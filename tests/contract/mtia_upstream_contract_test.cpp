@@ -31,6 +31,11 @@ class MtiaRig final : public UpstreamRig {
     EXPECT_EQ(mtiaLaunchHostFunc(stream_, run_call, &copy), MTIA_SUCCESS);
     EXPECT_EQ(mtiaStreamSynchronize(stream_), MTIA_SUCCESS);
   }
+  unsigned char byte_at(alloc::DevicePtr ptr) override {
+    unsigned char byte = 0;
+    EXPECT_EQ(mtiaMemcpy(&byte, reinterpret_cast<void*>(ptr.address()), 1, mtiaMemcpyDeviceToHost), MTIA_SUCCESS);
+    return byte;
+  }
   std::uint64_t thread_state() override {
     int device = -1;
     EXPECT_EQ(mtiaGetDevice(&device), MTIA_SUCCESS);

@@ -35,6 +35,9 @@ class UpstreamRig {
   virtual void finish_work() = 0;
   [[nodiscard]] virtual bool is_work_done() = 0;
 
+  // What stands there now. Requires: nobody writes it.
+  [[nodiscard]] virtual unsigned char byte_at(alloc::DevicePtr ptr) = 0;
+
   // False: this driver has no captures, and what is tested of them is skipped.
   virtual bool begin_capture() { return false; }
   virtual void end_capture() {}
@@ -222,6 +225,27 @@ TEST_P(UpstreamContract, ManyFencesMayBeOpen) {
   }
 }
 
+TEST_P(UpstreamContract, FillsABlockAndNoMoreWithoutWaitingForOtherWork) {
+  ASSERT_TRUE(upstream.can_fill());
+  const alloc::DevicePtr block = allocated(4_KiB);
+  const auto at = [&](std::uint64_t offset) { return alloc::DevicePtr{block.address() + offset}; };
+  for (int i = 0; i < 16; ++i) {
+    rig->submit_work();  // takes longer than what follows
+  }
+
+  ASSERT_TRUE(upstream.fill(context, block, 4_KiB, 1).ok());
+  ASSERT_TRUE(upstream.fill(context, at(512), 512_B, 0xFF).ok());
+
+  EXPECT_FALSE(rig->is_work_done());
+  EXPECT_EQ(rig->byte_at(block), 1);
+  EXPECT_EQ(rig->byte_at(at(511)), 1);
+  EXPECT_EQ(rig->byte_at(at(512)), 0xFF);
+  EXPECT_EQ(rig->byte_at(at(1023)), 0xFF);
+  EXPECT_EQ(rig->byte_at(at(1024)), 1);
+  EXPECT_EQ(rig->byte_at(at(4095)), 1);
+  EXPECT_TRUE(upstream.release(context, block).ok());
+}
+
 TEST_P(UpstreamContract, MakesNoHelperCallDuringACapture) {
   EXPECT_TRUE(upstream.may_make_helper_calls());
   const alloc::DevicePtr block = allocated(1_MiB);
@@ -235,6 +259,7 @@ TEST_P(UpstreamContract, MakesNoHelperCallDuringACapture) {
   const Status waited = upstream.wait_for_all_work(context);
   const Status idle = upstream.release_idle(context, block);
   const Result<alloc::FenceToken> fence = upstream.record_fence(context);
+  const Status filled = upstream.fill(context, block, 1_MiB, 0);
   rig->end_capture();
 
   ASSERT_FALSE(waited.ok());
@@ -243,6 +268,8 @@ TEST_P(UpstreamContract, MakesNoHelperCallDuringACapture) {
   EXPECT_EQ(idle.error().code, ErrorCode::Busy);
   ASSERT_FALSE(fence.ok());
   EXPECT_TRUE(fence.error().code == ErrorCode::Busy || fence.error().code == ErrorCode::Unsupported);
+  ASSERT_FALSE(filled.ok());
+  EXPECT_EQ(filled.error().code, ErrorCode::Busy);
   EXPECT_TRUE(upstream.may_make_helper_calls());
   EXPECT_TRUE(upstream.release_idle(context, block).ok());
 }
@@ -277,6 +304,8 @@ TEST_P(UpstreamContract, LeavesTheThreadAsItWas) {
   const alloc::DevicePtr block = allocated(1_MiB);
   EXPECT_EQ(rig->thread_state(), before);
   EXPECT_FALSE(upstream.allocate(context, total_memory() * 2).ok());
+  EXPECT_EQ(rig->thread_state(), before);
+  EXPECT_TRUE(upstream.fill(context, block, 1_MiB, 0).ok());
   EXPECT_EQ(rig->thread_state(), before);
   EXPECT_TRUE(upstream.wait_for_all_work(context).ok());
   EXPECT_EQ(rig->thread_state(), before);

@@ -1,5 +1,8 @@
 #include "tests/support/fake_upstream.hpp"
 
+#include <algorithm>
+#include <iterator>
+
 namespace tidemark::test {
 
 using alloc::ContextId;
@@ -112,6 +115,23 @@ Result<bool> FakeUpstream::is_fence_done(ContextId, FenceToken token) noexcept {
 void FakeUpstream::drop_fence(ContextId, FenceToken) noexcept {
   const std::lock_guard guard(mutex_);
   --calls_.open_fences;
+}
+
+Status FakeUpstream::fill(ContextId context, DevicePtr ptr, Bytes size, unsigned char value) noexcept {
+  run(before_fill);
+  const std::lock_guard guard(mutex_);
+  if (const auto error = refusal()) {
+    return *error;
+  }
+  const auto next = live_.upper_bound(ptr.address());
+  const bool is_inside = next != live_.begin() && std::prev(next)->second.context == context &&
+                         ptr.address() + size.count() <= std::prev(next)->first + std::prev(next)->second.size;
+  if (!is_inside) {
+    return Error{ErrorCode::InvalidValue, kFakeInvalidValue};
+  }
+  fills_.push_back({.address = ptr.address(), .size = size.count(), .value = value});
+  ++calls_.fills;
+  return {};
 }
 
 Result<MemoryInfo> FakeUpstream::memory_info(ContextId) noexcept {
@@ -232,6 +252,14 @@ Bytes FakeUpstream::used() const {
 std::size_t FakeUpstream::live() const {
   const std::lock_guard guard(mutex_);
   return live_.size();
+}
+
+std::optional<unsigned char> FakeUpstream::byte_at(DevicePtr ptr) const {
+  const std::lock_guard guard(mutex_);
+  const auto newest = std::find_if(fills_.rbegin(), fills_.rend(), [&](const Filled& filled) {
+    return ptr.address() >= filled.address && ptr.address() - filled.address < filled.size;
+  });
+  return newest == fills_.rend() ? std::nullopt : std::optional{newest->value};
 }
 
 std::optional<Bytes> FakeUpstream::size_at(DevicePtr ptr) const {

@@ -12,6 +12,7 @@
 #include <map>
 #include <mutex>
 #include <optional>
+#include <vector>
 
 #include "shared/base/bytes.hpp"
 #include "shared/base/result.hpp"
@@ -36,6 +37,8 @@ class FakeUpstream final : public alloc::Upstream {
   Result<alloc::FenceToken> record_fence(alloc::ContextId context) noexcept override;
   Result<bool> is_fence_done(alloc::ContextId context, alloc::FenceToken token) noexcept override;
   void drop_fence(alloc::ContextId context, alloc::FenceToken token) noexcept override;
+  Status fill(alloc::ContextId context, alloc::DevicePtr ptr, Bytes size, unsigned char value) noexcept override;
+  [[nodiscard]] bool can_fill() const noexcept override { return true; }
   Result<alloc::MemoryInfo> memory_info(alloc::ContextId context) noexcept override;
   [[nodiscard]] bool may_make_helper_calls() const noexcept override;
 
@@ -77,22 +80,32 @@ class FakeUpstream final : public alloc::Upstream {
     unsigned fences = 0;
     unsigned open_fences = 0;
     unsigned helper_calls_in_capture = 0;
+    unsigned fills = 0;
   };
   [[nodiscard]] Calls calls() const;
   [[nodiscard]] Bytes used() const;
   [[nodiscard]] std::size_t live() const;
   [[nodiscard]] Bytes capacity() const { return capacity_; }
+  // What the last fill over an address wrote there; nullopt: none did.
+  [[nodiscard]] std::optional<unsigned char> byte_at(alloc::DevicePtr ptr) const;
   // The size of the allocation that begins there; nullopt: none.
   [[nodiscard]] std::optional<Bytes> size_at(alloc::DevicePtr ptr) const;
 
   std::function<void()> before_allocate;
   std::function<void()> before_release;
   std::function<void()> before_wait;
+  std::function<void()> before_fill;
 
  private:
   struct Allocation {
     std::uint64_t size;
     alloc::ContextId context;
+  };
+
+  struct Filled {
+    std::uint64_t address;
+    std::uint64_t size;
+    unsigned char value;
   };
 
   [[nodiscard]] std::optional<Error> refusal() noexcept;  // of a helper call
@@ -102,6 +115,7 @@ class FakeUpstream final : public alloc::Upstream {
   const Bytes alignment_;
   mutable std::mutex mutex_;
   std::map<std::uint64_t, Allocation> live_;
+  std::vector<Filled> fills_;  // the newest last
   std::uint64_t used_ = 0;
   std::uint64_t taken_ = 0;
   std::uint64_t submitted_ = 0;
