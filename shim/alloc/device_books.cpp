@@ -42,6 +42,14 @@ bool DeviceBooks::pass_gate(Heap& heap, std::uint64_t order, LazyTime& now) noex
   return passed;
 }
 
+BlockIndex DeviceBooks::take_from_gate(Heap& heap, std::uint64_t order) noexcept {
+  const BlockIndex index = heap.gate.pass(blocks_, order);
+  if (index != 0) {
+    blocks_[index].in_fence = true;
+  }
+  return index;
+}
+
 // Segments
 
 SegmentIndex DeviceBooks::new_segment(Heap& heap, Pool pool, DevicePtr base, std::uint64_t size,

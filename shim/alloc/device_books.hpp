@@ -57,6 +57,8 @@ class DeviceBooks {
   void wait_in_gate(Heap& heap, BlockIndex block) noexcept;
   // Every block of the heap that was freed up to `order`; whether there was one.
   bool pass_gate(Heap& heap, std::uint64_t order, LazyTime& now) noexcept;
+  // The first of them alone, which then waits for its caller as for a fence; 0: none.
+  [[nodiscard]] BlockIndex take_from_gate(Heap& heap, std::uint64_t order) noexcept;
   [[nodiscard]] std::uint64_t newest_free() const { return newest_free_; }
 
   // Segments

@@ -20,6 +20,7 @@ DeviceCache::DeviceCache(Upstream& upstream, StatsSink* sink, SegmentMap& segmen
       clock_(clock),
       max_cached_(policy.max_cached ? policy.max_cached->count() : kUnlimited),
       max_idle_ns_(policy.max_idle_ns.value_or(kUnlimited)),
+      has_short_frees_(policy.free_mode == FreeMode::Strict && policy.fill != Fill::Poison),
       mode_(policy.mode),
       limit_(policy.limit ? policy.limit->count() : kUnlimited),
       books_(sizes_, map_) {
@@ -32,6 +33,9 @@ DeviceCache::DeviceCache(Upstream& upstream, StatsSink* sink, SegmentMap& segmen
   if (mode_ != DeviceMode::Cache) {
     attention_ |= kNotCaching;
     books_.keep_no_idle();
+  }
+  if (policy.fill == Fill::Zero) {
+    attention_ |= kZeroes;
   }
   DeviceStats& stats = books_.stats();
   stats.set(BasisWord::mode, static_cast<std::uint64_t>(mode_));
@@ -107,8 +111,9 @@ Status DeviceCache::release_later(DevicePtr ptr, StreamHandle stream) noexcept {
   }
   const ContextId context = segment.context;
   books_.begin_free(index);
-  if (policy_.free_mode == FreeMode::Fast) {
-    return postpone_free(index, context, Wait::Allowed);
+  if (!has_short_frees_) [[unlikely]] {
+    return policy_.free_mode == FreeMode::Fast ? postpone_free(index, context, Wait::Allowed)
+                                               : release_poisoned(index, context);
   }
   books_.block(index).in_fence = true;
   const std::uint64_t order = books_.newest_free();
@@ -131,13 +136,18 @@ Status DeviceCache::release_later(DevicePtr ptr, StreamHandle stream) noexcept {
   if (!done.ok() || books_.block(index).state == BlockState::Abandoned) {
     return finish_without_fence(index, context, done);
   }
+  return complete_free(index, context, order, now);
+}
+
+Status DeviceCache::complete_free(BlockIndex index, ContextId context, std::uint64_t order, LazyTime& now) noexcept {
   books_.block(index).in_fence = false;
-  Heap& heap = books_.heap_of(books_.segment_of(index));
+  Heap* heap = &books_.heap_of(books_.segment_of(index));
   books_.finish_free(index, now);
-  if (!heap.gate.empty()) {
-    books_.pass_gate(heap, order, now);  // frees of an earlier capture: this wait covered them
+  if (!heap->gate.empty()) {
+    pass_gate(*heap, order, now);  // frees of an earlier capture: this wait covered them
+    heap = books_.find_heap(context);
   }
-  const bool has_fence = heap.gate.has_fence();
+  const bool has_fence = heap != nullptr && heap->gate.has_fence();
   publish();
   const bool untidy = needs_tidying(now);
   lock_.unlock();

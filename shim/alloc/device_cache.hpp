@@ -163,7 +163,8 @@ class DeviceCache {
     kNotCaching = 2,   // the mode
     kNoSharing = 4,    // sub-allocation has ended
     kNotEnrolled = 8,  // no place in the segment map: everything is forwarded
-    kTooLarge = 16     // more is reserved than the limit or the growth gate wants: frees give back
+    kTooLarge = 16,    // more is reserved than the limit or the growth gate wants: frees give back
+    kZeroes = 32       // blocks are filled when they are handed out
   };
   struct GivenBack {
     std::uint64_t bytes = 0;
@@ -173,6 +174,8 @@ class DeviceCache {
 
   // device_cache_allocate.cpp
   [[nodiscard]] Result<DevicePtr> allocate_slowly(ContextId context, const Request& request) noexcept
+      TIDEMARK_EXCLUDES(lock_);
+  [[nodiscard]] Result<DevicePtr> find_or_make(ContextId context, const Request& request) noexcept
       TIDEMARK_EXCLUDES(lock_);
   [[nodiscard]] Route route_of(ContextId context, const Request& request) noexcept TIDEMARK_EXCLUDES(lock_);
   [[nodiscard]] std::optional<DevicePtr> search(ContextId context, const Request& request) noexcept
@@ -188,8 +191,8 @@ class DeviceCache {
       TIDEMARK_EXCLUDES(lock_);
   [[nodiscard]] bool commit(std::uint64_t size) noexcept TIDEMARK_EXCLUDES(lock_);
   [[nodiscard]] bool needs_attention(const Request& request) const noexcept TIDEMARK_REQUIRES(lock_) {
-    return (attention_ & (request.shared ? kParked | kNotCaching | kNoSharing | kNotEnrolled
-                                         : kParked | kNotCaching | kNotEnrolled)) != 0;
+    return (attention_ & (request.shared ? kParked | kNotCaching | kNoSharing | kNotEnrolled | kZeroes
+                                         : kParked | kNotCaching | kNotEnrolled | kZeroes)) != 0;
   }
 
   // device_cache_reclaim.cpp
@@ -216,7 +219,21 @@ class DeviceCache {
   [[nodiscard]] bool is_past_growth_bound(std::uint64_t growth) noexcept TIDEMARK_REQUIRES(lock_);
   void note_size() noexcept TIDEMARK_REQUIRES(lock_);
 
+  // device_cache_fill.cpp
+  void fill(ContextId context, DevicePtr ptr, Bytes size, unsigned char value) noexcept TIDEMARK_EXCLUDES(lock_);
+  void zero(ContextId context, DevicePtr ptr, Bytes requested) noexcept TIDEMARK_EXCLUDES(lock_);
+  [[nodiscard]] Status release_poisoned(BlockIndex index, ContextId context) noexcept TIDEMARK_RELEASE(lock_);
+  // Releases the lock for each fill: references to heaps don't hold.
+  bool pass_gate_poisoned(ContextId context, std::uint64_t order) noexcept TIDEMARK_REQUIRES(lock_);
+
   // device_cache_gate.cpp
+  // Every block of the heap that was freed up to `order`; whether there was one. References to heaps don't hold.
+  bool pass_gate(Heap& heap, std::uint64_t order, LazyTime& now) noexcept TIDEMARK_REQUIRES(lock_) {
+    return policy_.fill == Fill::Poison ? pass_gate_poisoned(heap.context, order) : books_.pass_gate(heap, order, now);
+  }
+  // A strict free after its wait. The lock is held on entry, released on return.
+  [[nodiscard]] Status complete_free(BlockIndex index, ContextId context, std::uint64_t order, LazyTime& now) noexcept
+      TIDEMARK_RELEASE(lock_);
   [[nodiscard]] Status release_passed_through(BlockIndex index, std::optional<StreamHandle> later = {}) noexcept
       TIDEMARK_RELEASE(lock_);
   [[nodiscard]] Status postpone_free(BlockIndex index, ContextId context, Wait wait) noexcept TIDEMARK_RELEASE(lock_);
@@ -250,12 +267,14 @@ class DeviceCache {
   const Clock clock_;
   const std::uint64_t max_cached_;
   const std::uint64_t max_idle_ns_;
+  const bool has_short_frees_;  // strict ones, and nothing to be written into them
 
   DeviceMode mode_ TIDEMARK_GUARDED_BY(lock_);
   std::uint64_t limit_ TIDEMARK_GUARDED_BY(lock_);
   std::uint64_t committed_bytes_ TIDEMARK_GUARDED_BY(lock_) = 0;   // asked of the driver, not booked yet
   std::uint64_t leaving_bytes_ TIDEMARK_GUARDED_BY(lock_) = 0;     // out of the books, not yet back at the driver
-  std::uint32_t leaving_segments_ TIDEMARK_GUARDED_BY(lock_) = 0;  // of them, those the program doesn't know of
+  std::uint32_t leaving_segments_ TIDEMARK_GUARDED_BY(lock_) = 0;  // of them, those the program doesn't know of; and
+                                                                   // its freed blocks that are just being filled
   std::atomic<std::uint32_t> releases_{0};              // grows with each that has left; changed under the lock
   bool fences_work_ TIDEMARK_GUARDED_BY(lock_) = true;  // until the backend says Unsupported
   bool overgrown_ TIDEMARK_GUARDED_BY(lock_) = false;   // past the growth gate, because the device was at work

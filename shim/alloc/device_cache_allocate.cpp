@@ -16,6 +16,14 @@ bool is_out_of_memory(const Result<DevicePtr>& result) {
 
 Result<DevicePtr> DeviceCache::allocate_slowly(ContextId context, const Request& request) noexcept {
   tidy_up(Wait::NotAllowed);
+  Result<DevicePtr> ptr = find_or_make(context, request);
+  if (ptr.ok() && policy_.fill == Fill::Zero) {
+    zero(context, ptr.value(), Bytes{request.requested});
+  }
+  return ptr;
+}
+
+Result<DevicePtr> DeviceCache::find_or_make(ContextId context, const Request& request) noexcept {
   switch (route_of(context, request)) {
     case Route::Forwarded:
       return Error{ErrorCode::NotOurs};
@@ -145,14 +153,19 @@ Result<DevicePtr> DeviceCache::pass_through(ContextId context, const Request& re
 bool DeviceCache::adopt_pass_through(ContextId context, DevicePtr ptr, Bytes size) noexcept {
   Request request = sizes_.classify(std::min(size.count(), kAbsurdSize - 1));
   request.requested = size.count();
-  const DeviceLockGuard guard(lock_);
-  Heap* const heap = books_.heap_for(context);
-  if ((attention_ & kNotEnrolled) != 0 || heap == nullptr || books_.add_pass_through(*heap, request, ptr) == 0) {
-    return false;
+  {
+    const DeviceLockGuard guard(lock_);
+    Heap* const heap = books_.heap_for(context);
+    if ((attention_ & kNotEnrolled) != 0 || heap == nullptr || books_.add_pass_through(*heap, request, ptr) == 0) {
+      return false;
+    }
+    books_.stats().count(BasisWord::device_allocs);
+    books_.stats().count(BasisWord::passed_through);
+    publish();
   }
-  books_.stats().count(BasisWord::device_allocs);
-  books_.stats().count(BasisWord::passed_through);
-  publish();
+  if (policy_.fill == Fill::Zero) {
+    fill(context, ptr, size, 0);
+  }
   return true;
 }
 

@@ -156,7 +156,7 @@ Result<bool> DeviceCache::poll_fences(ContextId context) noexcept {
     heap = books_.find_heap(context);
     const bool serves = heap != nullptr && heap->serves();
     if (done.ok() && done.value()) {
-      if (serves && books_.pass_gate(*heap, fence->order, now)) {
+      if (serves && pass_gate(*heap, fence->order, now)) {
         passed = true;
         publish();
       }
@@ -196,7 +196,7 @@ Result<bool> DeviceCache::wait_for_frees(ContextId context) noexcept {
   if (done.ok()) {
     if (Heap* const heap = books_.find_heap(context); heap != nullptr) {
       LazyTime now{clock_, end_ns};
-      passed = books_.pass_gate(*heap, order, now);
+      passed = pass_gate(*heap, order, now);
     }
   } else if (is_sticky(done.error())) {
     poison(context);

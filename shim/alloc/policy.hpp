@@ -24,9 +24,20 @@ enum class FreeMode : std::uint8_t {
   Fast,    // the free returns at once; the block waits for a fence
 };
 
+// What blocks contain (TIDEMARK_FILL): a debugging aid, at the price of a driver call for each block.
+enum class Fill : std::uint8_t {
+  None,    // what they contained before, as memory from the driver may
+  Zero,    // handed out zeroed
+  Poison,  // filled with kPoison once the program has freed them and no device work uses them any more
+};
+
+// NaN in every floating-point format that devices compute with, and -1 as an index: what is read after its free shows.
+inline constexpr unsigned char kPoison = 0xFF;
+
 struct Policy {
   DeviceMode mode = DeviceMode::Cache;
   FreeMode free_mode = FreeMode::Strict;
+  Fill fill = Fill::None;
   LargeRequests large_requests = LargeRequests::Whole;
 
   Bytes small_limit = 1_MiB;     // up to here (after rounding) a request is cut from a small segment

@@ -16,6 +16,7 @@ struct Word {
 
 constexpr Word kModes[] = {{"cache", int(Mode::Cache)}, {"count", int(Mode::Count)}, {"off", int(Mode::Off)}};
 constexpr Word kFrees[] = {{"strict", int(Free::Strict)}, {"fast", int(Free::Fast)}};
+constexpr Word kFills[] = {{"none", int(Fill::None)}, {"zero", int(Fill::Zero)}, {"poison", int(Fill::Poison)}};
 constexpr Word kSegments[] = {
     {"named", int(SegmentKind::Named)}, {"memfd", int(SegmentKind::Memfd)}, {"off", int(SegmentKind::Off)}};
 constexpr Word kAccesses[] = {{"owner", int(Access::Owner)}, {"group", int(Access::Group)}, {"all", int(Access::All)}};
@@ -85,7 +86,7 @@ constexpr Variable kVariables[] = {
     {"TIDEMARK_RECORD_MAX_ENTRIES", nullptr},
     {"TIDEMARK_SNAPSHOT_ON_OOM", nullptr},
     {"TIDEMARK_REPORT", nullptr},
-    {"TIDEMARK_FILL", nullptr},
+    {"TIDEMARK_FILL", TIDEMARK_CHOICE(fill, kFills)},
     {"TIDEMARK_LOG", TIDEMARK_CHOICE(log, kLogLevels)},
     {"TIDEMARK_LOG_FILE", TIDEMARK_TEXT(log_file)},
 };

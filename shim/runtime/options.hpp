@@ -15,6 +15,7 @@ enum class Access { Owner, Group, All };
 enum class Keep { Auto, All, None };
 enum class Control { Full, Peaks, Off };
 enum class Free { Strict, Fast };
+enum class Fill { None, Zero, Poison };
 
 // A copy: the program may change or free its environment later.
 class OptionText {
@@ -33,6 +34,7 @@ class OptionText {
 struct Options {
   Mode mode = Mode::Cache;
   Free free = Free::Strict;
+  Fill fill = Fill::None;
   SegmentKind segment = SegmentKind::Named;
   Access access = Access::Owner;
   Keep keep = Keep::Auto;

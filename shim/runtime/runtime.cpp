@@ -128,11 +128,23 @@ ServedDevice& Runtime::make_place(DeviceKey key, const backend::DeviceIdentity& 
   return *new (places_[count_.load(std::memory_order_relaxed)].bytes) ServedDevice(key, info);
 }
 
-alloc::Policy Runtime::policy_for(DeviceKey key, const backend::DeviceIdentity& identity) noexcept {
+alloc::Fill Runtime::fill_for(const alloc::Upstream& upstream) noexcept {
+  if (options_.fill == Fill::None || upstream.can_fill()) {
+    return options_.fill == Fill::Zero     ? alloc::Fill::Zero
+           : options_.fill == Fill::Poison ? alloc::Fill::Poison
+                                           : alloc::Fill::None;
+  }
+  lacks_fill_ = true;
+  return alloc::Fill::None;
+}
+
+alloc::Policy Runtime::policy_for(DeviceKey key, const backend::DeviceIdentity& identity,
+                                  const alloc::Upstream& upstream) noexcept {
   const bool is_mtia = key.layer == Layer::Mtia;
   alloc::Policy policy = is_mtia ? alloc::Policy::mtia_default() : alloc::Policy::cuda_default();
   policy.mode = options_.mode == Mode::Count ? DeviceMode::Count : DeviceMode::Cache;
   policy.free_mode = options_.free == Free::Fast ? alloc::FreeMode::Fast : alloc::FreeMode::Strict;
+  policy.fill = fill_for(upstream);
   apply_alloc_conf(options_.alloc_conf.view(), policy, identity.capacity, warnings_);
   if (const auto limit =
           limit_for(options_.limit.view(), {is_mtia ? "mtia" : "cuda", key.ordinal}, identity.capacity, warnings_)) {
@@ -151,6 +163,10 @@ void Runtime::show(ServedDevice& device) noexcept {
   if (!is_started_) {
     is_started_ = true;
     start();
+  }
+  if (lacks_fill_ && !has_warned_of_fill_) {
+    has_warned_of_fill_ = true;
+    log_line(LogLevel::Warn, "TIDEMARK_FILL has no effect where a driver can't fill memory; none is used there");
   }
   // A thread of ours may call a driver only where that cannot meet a collective of the program's (DESIGN D11).
   publisher_.add_device(device.cache(), device.sink(), device.key().layer == Layer::Mtia);

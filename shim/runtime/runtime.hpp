@@ -43,7 +43,8 @@ class Runtime {
       return known;
     }
     ServedDevice& made = make_place(key, identity);
-    made.make_cache(make_upstream(made.upstream_place()), segments_, policy_for(key, identity), identity.capacity);
+    alloc::Upstream& upstream = make_upstream(made.upstream_place());
+    made.make_cache(upstream, segments_, policy_for(key, identity, upstream), identity.capacity);
     count_.fetch_add(1, std::memory_order_release);
     return &made;
   }
@@ -96,7 +97,9 @@ class Runtime {
   ServedDevice& place(std::size_t index) noexcept {
     return *std::launder(reinterpret_cast<ServedDevice*>(places_[index].bytes));
   }
-  alloc::Policy policy_for(DeviceKey key, const backend::DeviceIdentity& identity) noexcept;
+  alloc::Policy policy_for(DeviceKey key, const backend::DeviceIdentity& identity,
+                           const alloc::Upstream& upstream) noexcept;
+  [[nodiscard]] alloc::Fill fill_for(const alloc::Upstream& upstream) noexcept;
   void show(ServedDevice& device) noexcept;
   void start() noexcept;
   void publish_layer() noexcept;
@@ -106,7 +109,9 @@ class Runtime {
   };
 
   bool is_wanted_ = true;
-  bool is_started_ = false;  // guarded by mutex_
+  bool is_started_ = false;          // guarded by mutex_
+  bool lacks_fill_ = false;          // guarded by mutex_: TIDEMARK_FILL asks for what a driver can't do
+  bool has_warned_of_fill_ = false;  // guarded by mutex_
   std::atomic<bool> had_out_of_memory_{false};
   OptionWarnings warnings_;
   Options options_;

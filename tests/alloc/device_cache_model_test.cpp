@@ -191,6 +191,12 @@ Policy counting() {
   return policy;
 }
 
+Policy filling(alloc::Fill fill, LargeRequests large, FreeMode free_mode) {
+  Policy policy = with(large, free_mode);
+  policy.fill = fill;
+  return policy;
+}
+
 const Character kCharacters[] = {
     {"whole_strict", {with(LargeRequests::Whole, FreeMode::Strict), 512_MiB, true}, 64 << 20, false, false},
     {"whole_fast", {with(LargeRequests::Whole, FreeMode::Fast), 512_MiB, true}, 64 << 20, false, false},
@@ -206,6 +212,26 @@ const Character kCharacters[] = {
     {"changes_mode", {with(LargeRequests::Whole, FreeMode::Strict), 512_MiB, true}, 32 << 20, true, false},
     {"breaks", {with(LargeRequests::Whole, FreeMode::Strict), 512_MiB, true}, 32 << 20, true, true},
     {"breaks_fast", {with(LargeRequests::Split, FreeMode::Fast), 512_MiB, true}, 32 << 20, true, true},
+    {"zeroing",
+     {filling(alloc::Fill::Zero, LargeRequests::Whole, FreeMode::Strict), 512_MiB, true},
+     32 << 20,
+     true,
+     true},
+    {"poisoning",
+     {filling(alloc::Fill::Poison, LargeRequests::Whole, FreeMode::Strict), 512_MiB, true},
+     32 << 20,
+     true,
+     true},
+    {"poisoning_fast",
+     {filling(alloc::Fill::Poison, LargeRequests::Split, FreeMode::Fast), 512_MiB, true},
+     32 << 20,
+     false,
+     true},
+    {"poisoning_fast_without_fences",
+     {filling(alloc::Fill::Poison, LargeRequests::Split, FreeMode::Fast), 48_MiB, false},
+     16 << 20,
+     false,
+     false},
 };
 
 const RunSetup& setup_of(std::string_view name) {

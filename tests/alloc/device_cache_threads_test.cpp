@@ -49,6 +49,7 @@ struct Case {
   alloc::LargeRequests large;
   alloc::FreeMode free_mode;
   Bytes capacity;
+  alloc::Fill fill = alloc::Fill::None;
 };
 std::ostream& operator<<(std::ostream& out, const Case& each) { return out << each.name; }
 
@@ -60,6 +61,7 @@ class Threads : public testing::TestWithParam<Case> {
     Policy policy;
     policy.large_requests = GetParam().large;
     policy.free_mode = GetParam().free_mode;
+    policy.fill = GetParam().fill;
     return policy;
   }
 
@@ -227,7 +229,10 @@ INSTANTIATE_TEST_SUITE_P(Counts, Threads,
                                          Case{"eight_fast", 8, kWhole, kFast, 8_GiB},
                                          Case{"eight_split_fast", 8, kSplit, kFast, 8_GiB},
                                          Case{"eight_narrow", 8, kWhole, kStrict, 64_MiB},
-                                         Case{"eight_narrow_fast", 8, kSplit, kFast, 96_MiB}),
+                                         Case{"eight_narrow_fast", 8, kSplit, kFast, 96_MiB},
+                                         Case{"eight_zeroing", 8, kWhole, kStrict, 8_GiB, alloc::Fill::Zero},
+                                         Case{"eight_poisoning", 8, kSplit, kStrict, 64_MiB, alloc::Fill::Poison},
+                                         Case{"eight_poisoning_fast", 8, kSplit, kFast, 96_MiB, alloc::Fill::Poison}),
                          [](const auto& each) { return std::string(each.param.name); });
 
 TEST(ThreadsAndContexts, MayBeDestroyedWhileOthersGoOn) {

@@ -16,6 +16,7 @@ using alloc::DevicePtr;
 constexpr std::uint64_t kAllocateNs = 100;
 constexpr std::uint64_t kReleaseNs = 1000;
 constexpr std::uint64_t kWaitNs = 600;  // long enough for each to be timed
+constexpr std::uint64_t kFillNs = 50;
 
 // Apart from each other, and not on a boundary of the map's granules.
 constexpr std::uint64_t base_of_device(unsigned number) { return 0x7000'0000'0000U + number * 0x100'0008'0000U; }
@@ -31,7 +32,8 @@ DeviceRun::DeviceRun(const RunSetup& setup, unsigned number, alloc::SegmentMap& 
                                        .now_ns = TestClock::now(),
                                        .allocate_ns = kAllocateNs,
                                        .release_ns = kReleaseNs,
-                                       .wait_ns = kWaitNs}),
+                                       .wait_ns = kWaitNs,
+                                       .fill_ns = kFillNs}),
       cache_(device_, &sink_, map_, setup.policy, setup.capacity, TestClock::clock()),
       contexts_{ContextId{first_context(number)}, ContextId{first_context(number) + 1},
                 ContextId{first_context(number) + 2}},
@@ -40,6 +42,7 @@ DeviceRun::DeviceRun(const RunSetup& setup, unsigned number, alloc::SegmentMap& 
   device_.before_allocate = [] { TestClock::advance(kAllocateNs); };
   device_.before_release = [] { TestClock::advance(kReleaseNs); };
   device_.before_wait = [] { TestClock::advance(kWaitNs); };
+  device_.before_fill = [] { TestClock::advance(kFillNs); };
 }
 
 void DeviceRun::keep_time() { model_.device.now_ns = TestClock::now(); }
@@ -315,6 +318,7 @@ std::string DeviceRun::complaint() {
   const char* broken = cache_.check_invariants();
   expect(broken == nullptr, broken);
   const FakeUpstream::Calls calls = device_.calls();
+  expect(calls.fills == model_.device.fills, "more or fewer blocks were filled");
   expect(calls.refused_releases == 0 && calls.helper_calls_in_capture == 0,
          "the driver saw a call that must not reach it");
   return complaint_;

@@ -29,6 +29,9 @@ RunSetup setup_from(std::uint8_t byte) {
   if ((byte & 64) != 0) {
     setup.policy.max_cached = 40_MiB;
   }
+  if ((byte & 128) != 0) {
+    setup.policy.fill = (byte & 1) != 0 ? alloc::Fill::Poison : alloc::Fill::Zero;
+  }
   return setup;
 }
 

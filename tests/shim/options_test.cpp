@@ -36,12 +36,13 @@ TEST(Options, AreTheDefaultsWithoutAVariable) {
 }
 
 TEST(Options, TakeEveryValueOfTheInterface) {
-  const Read got = read({"TIDEMARK_MODE=count", "TIDEMARK_FREE=fast", "TIDEMARK_SHM=memfd", "TIDEMARK_ACCESS=group",
-                         "TIDEMARK_KEEP=all", "TIDEMARK_CONTROL=peaks", "TIDEMARK_THREAD=0", "TIDEMARK_LOG=debug",
-                         "TIDEMARK_LABEL=job 7", "TIDEMARK_DIR=/tmp/x", "TIDEMARK_LIMIT=8GiB"});
+  const Read got = read({"TIDEMARK_MODE=count", "TIDEMARK_FREE=fast", "TIDEMARK_FILL=poison", "TIDEMARK_SHM=memfd",
+                         "TIDEMARK_ACCESS=group", "TIDEMARK_KEEP=all", "TIDEMARK_CONTROL=peaks", "TIDEMARK_THREAD=0",
+                         "TIDEMARK_LOG=debug", "TIDEMARK_LABEL=job 7", "TIDEMARK_DIR=/tmp/x", "TIDEMARK_LIMIT=8GiB"});
 
   EXPECT_EQ(got.options.mode, Mode::Count);
   EXPECT_EQ(got.options.free, Free::Fast);
+  EXPECT_EQ(got.options.fill, Fill::Poison);
   EXPECT_EQ(got.options.segment, SegmentKind::Memfd);
   EXPECT_EQ(got.options.access, Access::Group);
   EXPECT_EQ(got.options.keep, Keep::All);
@@ -70,10 +71,10 @@ TEST(Options, NameTheNearestVariableForAnUnknownOne) {
 }
 
 TEST(Options, SayWhichVariableHasNoEffectYet) {
-  const Read got = read({"TIDEMARK_FILL=poison"});
+  const Read got = read({"TIDEMARK_REPORT=stderr"});
 
   ASSERT_EQ(got.warnings.count(), 1);
-  EXPECT_STREQ(got.warnings.line(0), "TIDEMARK_FILL has no effect in this version");
+  EXPECT_STREQ(got.warnings.line(0), "TIDEMARK_REPORT has no effect in this version");
 }
 
 TEST(Options, IgnoreATextThatIsTooLong) {

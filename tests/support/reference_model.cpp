@@ -323,6 +323,22 @@ Status ReferenceModel::driver_wait() {
   return {};
 }
 
+void ReferenceModel::driver_fill(Heap& heap) {
+  if (device.capturing) {
+    return;
+  }
+  device.now_ns += device.fill_ns;
+  words_[BasisWord::driver_ns] += device.fill_ns;
+  if (device.refusing) {
+    return;
+  }
+  if (device.broken) {
+    poison(heap);
+    return;
+  }
+  ++device.fills;
+}
+
 bool ReferenceModel::fits_limit(std::uint64_t size) const {
   return !limit_ || all(Name::ReservedBytes).current + size <= limit_->count();
 }

@@ -42,6 +42,8 @@ struct ModelDevice {
   std::uint64_t allocate_ns = 0;
   std::uint64_t release_ns = 0;
   std::uint64_t wait_ns = 0;
+  std::uint64_t fill_ns = 0;
+  unsigned fills = 0;
 };
 
 struct ModelStat {
@@ -194,10 +196,12 @@ class ReferenceModel {
   Status driver_allocate(std::uint64_t size);
   Status driver_release(std::uint64_t size);
   Status driver_wait();
+  void driver_fill(Heap& heap);
   [[nodiscard]] bool fits_limit(std::uint64_t size) const;
   Segment& add_segment(Heap& heap, const Request& request, std::uint64_t size, bool passed_through);
 
   // Steps of an allocation.
+  Result<ModelAddress> find_or_make(alloc::ContextId context, const Request& request);
   Result<ModelAddress> grow(alloc::ContextId context, const Request& request);
   Result<ModelAddress> pass_through(alloc::ContextId context, const Request& request);
   Result<ModelAddress> fail(alloc::ContextId context, const Request& request, Error error);

@@ -20,13 +20,20 @@ bool is_out_of_memory(const Result<ModelAddress>& result) {
 
 Result<ModelAddress> ReferenceModel::allocate(ContextId context, std::uint64_t requested) {
   fresh_ = false;
-  const Request request = classify(requested);
+  Result<ModelAddress> made = find_or_make(context, classify(requested));
+  if (made.ok() && policy_.fill == alloc::Fill::Zero) {
+    driver_fill(heap_for(context));
+  }
+  return made;
+}
+
+Result<ModelAddress> ReferenceModel::find_or_make(ContextId context, const Request& request) {
   Heap* heap = find(context);
   if (heap != nullptr) {
     ++heap->requests[request.large ? 1 : 0];
   }
   const bool may_cache = !counting_ && (sharing_ || !request.shared);
-  if (may_cache && !parked_) {
+  if (may_cache && !parked_ && policy_.fill != alloc::Fill::Zero) {
     if (const auto hit = search(context, request)) {
       return *hit;
     }

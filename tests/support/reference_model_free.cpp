@@ -77,6 +77,10 @@ Status ReferenceModel::release(ModelAddress address) {
     poison(heap);
     return done;
   }
+  if (policy_.fill == alloc::Fill::Poison) {
+    driver_fill(heap);
+    pass(heap, order);
+  }
   finish_free(block);
   pass(heap, order);
   std::erase_if(heap.fences, [&](const Fence& fence) { return fence.covers <= order; });
@@ -89,6 +93,9 @@ bool ReferenceModel::pass(Heap& heap, std::uint64_t order) {
   while (!heap.pending.empty() && heap.pending.front()->freed_as <= order) {
     Block* block = heap.pending.front();
     heap.pending.pop_front();
+    if (policy_.fill == alloc::Fill::Poison) {
+      driver_fill(heap);
+    }
     finish_free(*block);
     passed = true;
   }

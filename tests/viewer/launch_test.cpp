@@ -330,12 +330,13 @@ class RunOptions : public testing::Test {
 };
 
 TEST_F(RunOptions, MirrorTheVariablesOfTheLibrary) {
-  EXPECT_THAT(settings_of({"--mode", "count", "--free=fast", "--limit", "cuda:0=8GiB,mtia=80%", "--label", "eval 1",
-                           "--alloc-conf", "large:split", "--thread", "off", "--log-file", "stderr", "p"}),
-              ElementsAre(Pair("TIDEMARK_MODE", "count"), Pair("TIDEMARK_FREE", "fast"),
-                          Pair("TIDEMARK_LIMIT", "cuda:0=8GiB,mtia=80%"), Pair("TIDEMARK_LABEL", "eval 1"),
-                          Pair("TIDEMARK_ALLOC_CONF", "large:split"), Pair("TIDEMARK_THREAD", "off"),
-                          Pair("TIDEMARK_LOG_FILE", "stderr")));
+  EXPECT_THAT(
+      settings_of({"--mode", "count", "--free=fast", "--fill", "poison", "--limit", "cuda:0=8GiB,mtia=80%", "--label",
+                   "eval 1", "--alloc-conf", "large:split", "--thread", "off", "--log-file", "stderr", "p"}),
+      ElementsAre(Pair("TIDEMARK_MODE", "count"), Pair("TIDEMARK_FREE", "fast"), Pair("TIDEMARK_FILL", "poison"),
+                  Pair("TIDEMARK_LIMIT", "cuda:0=8GiB,mtia=80%"), Pair("TIDEMARK_LABEL", "eval 1"),
+                  Pair("TIDEMARK_ALLOC_CONF", "large:split"), Pair("TIDEMARK_THREAD", "off"),
+                  Pair("TIDEMARK_LOG_FILE", "stderr")));
 }
 
 TEST_F(RunOptions, SetNothingThatWasNotAskedFor) { EXPECT_THAT(settings_of({"p", "--mode", "x"}), IsEmpty()); }

@@ -34,6 +34,8 @@ constexpr std::array kRunOptions{
            "cache (default): serve from a cache; count: only look; off"),
     option("--free", "HOW", "TIDEMARK_FREE", Form::Word, "strict fast",
            "strict (default): a free waits for the device; fast: it does not"),
+    option("--fill", "WITH", "TIDEMARK_FILL", Form::Word, "none zero poison",
+           "contents of blocks handed out (zero) or taken back (poison); none (default)"),
     option("--limit", "SIZE", "TIDEMARK_LIMIT", Form::Limit, "",
            "most memory to reserve: 8GiB, or cuda:0=8GiB,mtia=80%"),
     option("--label", "TEXT", "TIDEMARK_LABEL", Form::Label, "", "a name for this job in every view"),
