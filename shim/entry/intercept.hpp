@@ -3,10 +3,9 @@
 // function left it, or as it was.
 #pragma once
 
-#include <optional>
-
 #include "shim/hook/kept_errno.hpp"
 #include "shim/hook/reentry_guard.hpp"
+#include "shim/runtime/answer.hpp"
 #include "shim/runtime/runtime.hpp"
 
 namespace tidemark::entry {
@@ -32,8 +31,8 @@ auto intercept(Ours&& ours, Theirs&& theirs) noexcept -> decltype(theirs()) {
     if (!guard.is_reentrant()) [[likely]] {
       runtime::Runtime* runtime = starts == Starts::Yes ? runtime::build_runtime() : runtime::runtime_if_built();
       if (runtime != nullptr) [[likely]] {
-        if (const std::optional<decltype(theirs())> code = ours(*runtime)) [[likely]] {
-          return *code;
+        if (const runtime::Answer<decltype(theirs())> answer = ours(*runtime); answer.is_ours()) [[likely]] {
+          return answer.code();
         }
       }
     }

@@ -16,8 +16,8 @@ DeviceKey key_of(int device) noexcept {
 }
 
 // The code the program gets; nothing where the failure is ours and the driver shall answer.
-[[gnu::cold]] std::optional<CUresult> answer(Error error) noexcept {
-  return is_ours_to_hide(error) ? std::nullopt : std::optional{backend::to_cuda(error)};
+[[gnu::cold]] Answer<CUresult> answer(Error error) noexcept {
+  return is_ours_to_hide(error) ? Answer<CUresult>{std::nullopt} : backend::to_cuda(error);
 }
 
 [[gnu::noinline, gnu::cold]] ServedDevice* meet_device(Runtime& runtime, int device) noexcept {
@@ -44,7 +44,7 @@ CUresult ask_for_refusal(CUstream stream) noexcept {
 
 }  // namespace
 
-std::optional<CUresult> CudaDriverCalls::allocate(CUdeviceptr* ptr, std::size_t size) noexcept {
+Answer<CUresult> CudaDriverCalls::allocate(CUdeviceptr* ptr, std::size_t size) noexcept {
   const auto place = ptr == nullptr || size == 0 ? std::nullopt : cuda_contexts().current();
   if (!place) {
     return std::nullopt;
@@ -66,7 +66,7 @@ std::optional<CUresult> CudaDriverCalls::allocate(CUdeviceptr* ptr, std::size_t 
   return CUDA_SUCCESS;
 }
 
-inline std::optional<CUresult> CudaDriverCalls::answer_release(Status released) noexcept {
+inline Answer<CUresult> CudaDriverCalls::answer_release(Status released) noexcept {
   if (!released.ok()) [[unlikely]] {
     return answer(released.error());
   }
@@ -74,12 +74,12 @@ inline std::optional<CUresult> CudaDriverCalls::answer_release(Status released) 
   return CUDA_SUCCESS;
 }
 
-std::optional<CUresult> CudaDriverCalls::release(CUdeviceptr ptr) noexcept {
+Answer<CUresult> CudaDriverCalls::release(CUdeviceptr ptr) noexcept {
   alloc::DeviceCache* cache = runtime_.owner_of(alloc::DevicePtr{ptr});
   return cache == nullptr ? std::nullopt : answer_release(cache->release(alloc::DevicePtr{ptr}));
 }
 
-std::optional<CUresult> CudaDriverCalls::release_later(CUdeviceptr ptr, CUstream stream) noexcept {
+Answer<CUresult> CudaDriverCalls::release_later(CUdeviceptr ptr, CUstream stream) noexcept {
   alloc::DeviceCache* cache = runtime_.owner_of(alloc::DevicePtr{ptr});
   if (cache == nullptr) {
     return std::nullopt;
@@ -91,7 +91,7 @@ std::optional<CUresult> CudaDriverCalls::release_later(CUdeviceptr ptr, CUstream
   return answer_release(cache->release_later(alloc::DevicePtr{ptr}, handle));
 }
 
-std::optional<CUresult> CudaDriverCalls::memory_info(std::size_t* free, std::size_t* total) noexcept {
+Answer<CUresult> CudaDriverCalls::memory_info(std::size_t* free, std::size_t* total) noexcept {
   const auto place = free == nullptr && total == nullptr ? std::nullopt : cuda_contexts().current();
   ServedDevice* device = place ? runtime_.find(key_of(place->device)) : nullptr;
   if (device == nullptr) {
@@ -110,7 +110,7 @@ std::optional<CUresult> CudaDriverCalls::memory_info(std::size_t* free, std::siz
   return CUDA_SUCCESS;
 }
 
-std::optional<CUresult> CudaDriverCalls::export_memory(CUipcMemHandle* handle, CUdeviceptr ptr) noexcept {
+Answer<CUresult> CudaDriverCalls::export_memory(CUipcMemHandle* handle, CUdeviceptr ptr) noexcept {
   const alloc::DevicePtr address{ptr};
   alloc::DeviceCache* cache = runtime_.owner_of(address);
   const auto block = cache == nullptr ? std::nullopt : cache->find(address);

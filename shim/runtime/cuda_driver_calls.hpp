@@ -3,9 +3,9 @@
 #pragma once
 
 #include <cstddef>
-#include <optional>
 
 #include "shim/backend/cuda_symbols.hpp"
+#include "shim/runtime/answer.hpp"
 #include "shim/runtime/runtime.hpp"
 
 namespace tidemark::runtime {
@@ -14,25 +14,25 @@ class CudaDriverCalls {
  public:
   explicit CudaDriverCalls(Runtime& runtime) noexcept : runtime_(runtime) {}
 
-  std::optional<CUresult> allocate(CUdeviceptr* ptr, std::size_t size) noexcept;
+  Answer<CUresult> allocate(CUdeviceptr* ptr, std::size_t size) noexcept;
 
-  std::optional<CUresult> release(CUdeviceptr ptr) noexcept;
+  Answer<CUresult> release(CUdeviceptr ptr) noexcept;
   // cuMemFreeAsync of a block of ours: forwarded, that would free the whole segment under its neighbours. Never waits.
-  std::optional<CUresult> release_later(CUdeviceptr ptr, CUstream stream) noexcept;
+  Answer<CUresult> release_later(CUdeviceptr ptr, CUstream stream) noexcept;
 
-  std::optional<CUresult> memory_info(std::size_t* free, std::size_t* total) noexcept;
+  Answer<CUresult> memory_info(std::size_t* free, std::size_t* total) noexcept;
 
   // The driver's handle covers a whole segment. A block that is its segment's only one is exported, and the segment
   // never handed out again; a block that shares its segment is refused, since the importer would get the segment's
   // first bytes.
-  std::optional<CUresult> export_memory(CUipcMemHandle* handle, CUdeviceptr ptr) noexcept;
+  Answer<CUresult> export_memory(CUipcMemHandle* handle, CUdeviceptr ptr) noexcept;
 
   // After an out-of-memory of another allocation family: gives all idle memory back. False: there was none, don't try
   // again.
   bool make_room() noexcept;
 
  private:
-  std::optional<CUresult> answer_release(Status released) noexcept;
+  Answer<CUresult> answer_release(Status released) noexcept;
 
   Runtime& runtime_;
 };

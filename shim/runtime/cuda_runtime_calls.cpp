@@ -14,8 +14,8 @@ void* nobodys() noexcept {
   return reinterpret_cast<void*>(kOdd);  // NOLINT(performance-no-int-to-ptr)
 }
 
-std::optional<cudaError_t> answer(const Error& error) noexcept {
-  return is_ours_to_hide(error) ? std::nullopt : std::optional{backend::to_cudart(error)};
+Answer<cudaError_t> answer(const Error& error) noexcept {
+  return is_ours_to_hide(error) ? Answer<cudaError_t>{std::nullopt} : backend::to_cudart(error);
 }
 
 }  // namespace
@@ -40,7 +40,7 @@ ServedDevice* CudaRuntimeCalls::current_device(bool makes) noexcept {
       [&] { return backend::describe_device(real_, *ordinal); });
 }
 
-std::optional<cudaError_t> CudaRuntimeCalls::allocate(void** ptr, std::size_t size) noexcept {
+Answer<cudaError_t> CudaRuntimeCalls::allocate(void** ptr, std::size_t size) noexcept {
   ServedDevice* device = ptr == nullptr || size == 0 ? nullptr : current_device(true);
   if (device == nullptr) {
     return std::nullopt;
@@ -67,7 +67,7 @@ void CudaRuntimeCalls::adopt(void* ptr, std::size_t size) noexcept {
   }
 }
 
-std::optional<cudaError_t> CudaRuntimeCalls::release(void* ptr) noexcept {
+Answer<cudaError_t> CudaRuntimeCalls::release(void* ptr) noexcept {
   alloc::DeviceCache* cache = runtime_.owner_of(address_of(ptr));
   if (cache == nullptr) {
     return std::nullopt;
@@ -81,7 +81,7 @@ std::optional<cudaError_t> CudaRuntimeCalls::release(void* ptr) noexcept {
 }
 
 // As CudaDriverCalls::release_later. What the runtime refuses it shall refuse itself, so that its last error is set.
-std::optional<cudaError_t> CudaRuntimeCalls::release_later(void* ptr, cudaStream_t stream) noexcept {
+Answer<cudaError_t> CudaRuntimeCalls::release_later(void* ptr, cudaStream_t stream) noexcept {
   const bool has_handle = stream != nullptr && stream != cudaStreamLegacy && stream != cudaStreamPerThread;
   if (has_handle && runtime_.owner_of(address_of(ptr)) != nullptr && real_.cudaStreamIsCapturing.exists()) {
     const hook::CancellationAway cancellation;
@@ -97,7 +97,7 @@ std::optional<cudaError_t> CudaRuntimeCalls::release_later(void* ptr, cudaStream
   return release(ptr);
 }
 
-std::optional<cudaError_t> CudaRuntimeCalls::memory_info(std::size_t* free, std::size_t* total) noexcept {
+Answer<cudaError_t> CudaRuntimeCalls::memory_info(std::size_t* free, std::size_t* total) noexcept {
   ServedDevice* device = free == nullptr || total == nullptr ? nullptr : current_device(false);
   if (device == nullptr) {
     return std::nullopt;
@@ -112,7 +112,7 @@ std::optional<cudaError_t> CudaRuntimeCalls::memory_info(std::size_t* free, std:
 }
 
 // The rules of CudaDriverCalls::export_memory.
-std::optional<cudaError_t> CudaRuntimeCalls::export_memory(cudaIpcMemHandle_t* handle, void* ptr) noexcept {
+Answer<cudaError_t> CudaRuntimeCalls::export_memory(cudaIpcMemHandle_t* handle, void* ptr) noexcept {
   alloc::DeviceCache* cache = runtime_.owner_of(address_of(ptr));
   const auto block = cache == nullptr ? std::nullopt : cache->find(address_of(ptr));
   if (!block) {
@@ -129,7 +129,7 @@ std::optional<cudaError_t> CudaRuntimeCalls::export_memory(cudaIpcMemHandle_t* h
   return real_.cudaIpcGetMemHandle(handle, ptr);
 }
 
-std::optional<cudaError_t> CudaRuntimeCalls::reset_device() noexcept {
+Answer<cudaError_t> CudaRuntimeCalls::reset_device() noexcept {
   ServedDevice* device = current_device(false);
   if (device == nullptr) {
     return std::nullopt;

@@ -3,9 +3,9 @@
 #pragma once
 
 #include <cstddef>
-#include <optional>
 
 #include "shim/backend/cuda_runtimes.hpp"
+#include "shim/runtime/answer.hpp"
 #include "shim/runtime/runtime.hpp"
 
 namespace tidemark::runtime {
@@ -14,17 +14,17 @@ class CudaRuntimeCalls {
  public:
   CudaRuntimeCalls(Runtime& runtime, backend::CudaRuntime& real) noexcept : runtime_(runtime), real_(real) {}
 
-  std::optional<cudaError_t> allocate(void** ptr, std::size_t size) noexcept;
+  Answer<cudaError_t> allocate(void** ptr, std::size_t size) noexcept;
 
   // Books what the runtime itself just handed out: the allocation by which it was found out that no driver hook runs.
   void adopt(void* ptr, std::size_t size) noexcept;
 
-  std::optional<cudaError_t> release(void* ptr) noexcept;
+  Answer<cudaError_t> release(void* ptr) noexcept;
   // In the order of a stream, which the runtime has to know; waits, since it has nothing else for us.
-  std::optional<cudaError_t> release_later(void* ptr, cudaStream_t stream) noexcept;
-  std::optional<cudaError_t> memory_info(std::size_t* free, std::size_t* total) noexcept;
-  std::optional<cudaError_t> export_memory(cudaIpcMemHandle_t* handle, void* ptr) noexcept;
-  std::optional<cudaError_t> reset_device() noexcept;
+  Answer<cudaError_t> release_later(void* ptr, cudaStream_t stream) noexcept;
+  Answer<cudaError_t> memory_info(std::size_t* free, std::size_t* total) noexcept;
+  Answer<cudaError_t> export_memory(cudaIpcMemHandle_t* handle, void* ptr) noexcept;
+  Answer<cudaError_t> reset_device() noexcept;
 
  private:
   ServedDevice* current_device(bool makes) noexcept;

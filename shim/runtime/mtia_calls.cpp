@@ -13,7 +13,7 @@ DeviceKey key_of(int device) noexcept { return {.layer = Layer::Mtia, .ordinal =
 
 }  // namespace
 
-std::optional<mtiaResult_t> MtiaCalls::allocate(void** ptr, std::size_t size) noexcept {
+Answer<mtiaResult_t> MtiaCalls::allocate(void** ptr, std::size_t size) noexcept {
   const auto current = ptr == nullptr || size == 0 ? std::nullopt : backend::current_mtia_device();
   if (!current) {
     return std::nullopt;
@@ -30,14 +30,15 @@ std::optional<mtiaResult_t> MtiaCalls::allocate(void** ptr, std::size_t size) no
   const auto allocated = device->cache().allocate(device->generation(), Bytes{size});
   if (!allocated) {
     runtime_.after_failure(*device, allocated.error());
-    return is_ours_to_hide(allocated.error()) ? std::nullopt : std::optional{backend::to_mtia(allocated.error())};
+    return is_ours_to_hide(allocated.error()) ? Answer<mtiaResult_t>{std::nullopt}
+                                              : backend::to_mtia(allocated.error());
   }
   *ptr = reinterpret_cast<void*>(allocated.value().address());
   runtime_.after_success(*device);
   return MTIA_SUCCESS;
 }
 
-std::optional<mtiaResult_t> MtiaCalls::release(void* ptr) noexcept {
+Answer<mtiaResult_t> MtiaCalls::release(void* ptr) noexcept {
   const alloc::DevicePtr address{reinterpret_cast<std::uint64_t>(ptr)};
   alloc::DeviceCache* cache = runtime_.owner_of(address);
   if (cache == nullptr) {
@@ -45,13 +46,13 @@ std::optional<mtiaResult_t> MtiaCalls::release(void* ptr) noexcept {
   }
   const Status released = cache->release(address);
   if (!released.ok()) {
-    return is_ours_to_hide(released.error()) ? std::nullopt : std::optional{backend::to_mtia(released.error())};
+    return is_ours_to_hide(released.error()) ? Answer<mtiaResult_t>{std::nullopt} : backend::to_mtia(released.error());
   }
   runtime_.after_call();
   return MTIA_SUCCESS;
 }
 
-std::optional<mtiaResult_t> MtiaCalls::memory_info(std::size_t* free, std::size_t* total) noexcept {
+Answer<mtiaResult_t> MtiaCalls::memory_info(std::size_t* free, std::size_t* total) noexcept {
   const auto current = free == nullptr || total == nullptr ? std::nullopt : backend::current_mtia_device();
   ServedDevice* device = current ? runtime_.find(key_of(*current)) : nullptr;
   if (device == nullptr) {
@@ -59,7 +60,7 @@ std::optional<mtiaResult_t> MtiaCalls::memory_info(std::size_t* free, std::size_
   }
   const auto info = device->cache().memory_info(device->generation());
   if (!info) {
-    return is_ours_to_hide(info.error()) ? std::nullopt : std::optional{backend::to_mtia(info.error())};
+    return is_ours_to_hide(info.error()) ? Answer<mtiaResult_t>{std::nullopt} : backend::to_mtia(info.error());
   }
   *free = info.value().free.count();
   *total = info.value().total.count();
@@ -67,7 +68,7 @@ std::optional<mtiaResult_t> MtiaCalls::memory_info(std::size_t* free, std::size_
 }
 
 // The heap leaves our books before the driver gives its addresses away, and comes back if the driver refuses.
-std::optional<mtiaResult_t> MtiaCalls::reset_device() noexcept {
+Answer<mtiaResult_t> MtiaCalls::reset_device() noexcept {
   const auto current = backend::current_mtia_device();
   ServedDevice* device = current ? runtime_.find(key_of(*current)) : nullptr;
   if (device == nullptr) {

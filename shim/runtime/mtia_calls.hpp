@@ -3,9 +3,9 @@
 #pragma once
 
 #include <cstddef>
-#include <optional>
 
 #include "mtia.h"
+#include "shim/runtime/answer.hpp"
 #include "shim/runtime/runtime.hpp"
 
 namespace tidemark::runtime {
@@ -14,10 +14,10 @@ class MtiaCalls {
  public:
   explicit MtiaCalls(Runtime& runtime) noexcept : runtime_(runtime) {}
 
-  std::optional<mtiaResult_t> allocate(void** ptr, std::size_t size) noexcept;
-  std::optional<mtiaResult_t> release(void* ptr) noexcept;
-  std::optional<mtiaResult_t> memory_info(std::size_t* free, std::size_t* total) noexcept;
-  std::optional<mtiaResult_t> reset_device() noexcept;
+  Answer<mtiaResult_t> allocate(void** ptr, std::size_t size) noexcept;
+  Answer<mtiaResult_t> release(void* ptr) noexcept;
+  Answer<mtiaResult_t> memory_info(std::size_t* free, std::size_t* total) noexcept;
+  Answer<mtiaResult_t> reset_device() noexcept;
 
  private:
   Runtime& runtime_;
