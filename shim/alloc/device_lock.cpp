@@ -2,6 +2,7 @@
 
 #include <cerrno>
 #include <climits>
+#include <ctime>
 
 #include <linux/futex.h>
 #include <sys/syscall.h>
@@ -22,10 +23,14 @@ void relax() noexcept {
 #endif
 }
 
+// How long one sleeps whom nobody saw fall asleep.
+constexpr timespec kNap{.tv_sec = 0, .tv_nsec = 1'000'000};
+
 // The program's call must not see an errno of ours.
-void futex(const std::atomic<std::uint32_t>& word, int operation, std::uint32_t value) noexcept {
+void futex(const std::atomic<std::uint32_t>& word, int operation, std::uint32_t value,
+           const timespec* limit = nullptr) noexcept {
   const int saved = errno;
-  ::syscall(SYS_futex, &word, operation | FUTEX_PRIVATE_FLAG, value, nullptr, nullptr, 0);
+  ::syscall(SYS_futex, &word, operation | FUTEX_PRIVATE_FLAG, value, limit, nullptr, 0);
   errno = saved;
 }
 
@@ -40,13 +45,22 @@ void DeviceLock::lock_contended() noexcept {
     }
     relax();
   }
-  // From here on the word says that somebody waits; whoever takes it so may wake one too many, never one too few.
-  while (state_.exchange(kHeldWithWaiters, std::memory_order_acquire) != kFree) {
-    futex(state_, FUTEX_WAIT, kHeldWithWaiters);
+  // Said before each try: whoever unlocks from here on wakes somebody. It stands when the try succeeds, for there may
+  // be more sleepers than this one: this one's own unlock then wakes the next, or nobody.
+  for (;;) {
+    sleeps_.store(1, std::memory_order_seq_cst);
+    if (try_lock()) {
+      return;
+    }
+    futex(state_, FUTEX_WAIT, kHeld, &kNap);
   }
 }
 
-void DeviceLock::wake_one() noexcept { futex(state_, FUTEX_WAKE, 1); }
+void DeviceLock::wake_one() noexcept {
+  if (sleeps_.exchange(0, std::memory_order_relaxed) != 0) {
+    futex(state_, FUTEX_WAKE, 1);
+  }
+}
 
 void wait_while_equal(const std::atomic<std::uint32_t>& word, std::uint32_t seen) noexcept {
   futex(word, FUTEX_WAIT, seen);
