@@ -2,15 +2,19 @@
 
 namespace tidemark::publish {
 
-// The slot is claimed here, under the device's lock, so that its first state is the basis of this very moment.
 void DeviceSink::publish(const DeviceBasis& basis, BasisLines changed) noexcept {
-  if (is_claimed_) {
-    slot_.publish(basis, changed);
-    if ((changed & line_of(BasisWord::mode)) != 0 && slot() != kNoSlot && basis[BasisWord::mode] != mode_) {
-      note_mode(basis);
-    }
+  if (!is_claimed_) [[unlikely]] {
+    claim(basis);
     return;
   }
+  slot_.publish(basis, changed);
+  if ((changed & line_of(BasisWord::mode)) != 0 && slot() != kNoSlot && basis[BasisWord::mode] != mode_) [[unlikely]] {
+    note_mode(basis);
+  }
+}
+
+// Here, under the device's lock, so that the slot's first state is the basis of this very moment.
+void DeviceSink::claim(const DeviceBasis& basis) noexcept {
   segment::SegmentWriter* writer = writer_.load(std::memory_order_acquire);
   if (writer == nullptr) {
     return;

@@ -31,6 +31,7 @@ class DeviceSink final : public alloc::StatsSink {
   [[nodiscard]] std::uint32_t slot() const noexcept { return slot_index_.load(std::memory_order_acquire); }
 
  private:
+  void claim(const DeviceBasis& basis) noexcept;
   void note_mode(const DeviceBasis& basis) noexcept;
 
   const segment::DeviceInfo info_;
