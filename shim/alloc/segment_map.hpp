@@ -38,6 +38,11 @@ class SegmentMap {
     if (owners == 0) {
       return nullptr;
     }
+    // The first cache is nearly always the one: told by a branch, the answer doesn't wait for the loads that it is
+    // checked by.
+    if (owners == 1) [[likely]] {
+      return caches_[0].load(std::memory_order_acquire);
+    }
     if ((owners & (owners - 1)) == 0) {
       return caches_[static_cast<unsigned>(std::countr_zero(owners))].load(std::memory_order_acquire);
     }
