@@ -108,6 +108,8 @@ class DeviceBooks {
                                          bool passed_through) noexcept;
   void hand_out(BlockIndex index, const Request& request) noexcept;
   BlockIndex carve(Heap& heap, BlockIndex index, const Request& request) noexcept;
+  template <Pool kPool>
+  void finish_free_in(BlockIndex block, LazyTime& now) noexcept;
   void absorb_after(BlockIndex index) noexcept;
   void unlink_after(BlockIndex index) noexcept;
   void unlink_before(BlockIndex index) noexcept;

@@ -180,7 +180,7 @@ void DeviceBooks::forget_block(Heap& heap, const Segment& segment, BlockIndex in
     case BlockState::Free:
       unlist_free(heap, segment, index);
       if (block.before != 0 || block.after != 0) {
-        stats_.change_split(segment.pool, -1, -static_cast<std::int64_t>(block.size));
+        stats_.take_split(segment.pool, 1, block.size);
       }
       break;
     case BlockState::Abandoned:

@@ -6,8 +6,11 @@
 namespace tidemark::alloc {
 
 inline bool DeviceBooks::is_vacant(const Segment& segment) const noexcept {
+  if (segment.live_blocks != 0 || segment.passed_through) {
+    return false;
+  }
   const Heap& heap = heaps_[segment.heap];
-  return !segment.passed_through && segment.live_blocks == 0 && !heap.detached && !heap.poisoned;
+  return !heap.detached && !heap.poisoned;
 }
 
 inline void DeviceBooks::enter_idle(SegmentIndex index, std::uint64_t now_ns) noexcept {
@@ -52,7 +55,7 @@ inline BlockIndex DeviceBooks::carve(Heap& heap, BlockIndex index, const Request
   if (!sizes_.splits(found.size, request)) {
     free.remove(blocks_, index);
     if (was_split) {
-      stats_.change_split(request.pool, -1, -static_cast<std::int64_t>(found.size));
+      stats_.take_split(request.pool, 1, found.size);
     }
     hand_out(index, request);
     return index;
@@ -70,9 +73,9 @@ inline BlockIndex DeviceBooks::carve(Heap& heap, BlockIndex index, const Request
   found.before = front_index;
   free.resize(blocks_, index, found.size - request.block);
   if (was_split) {
-    stats_.change_split(request.pool, 0, -static_cast<std::int64_t>(request.block));
+    stats_.take_split(request.pool, 0, request.block);
   } else {
-    stats_.change_split(request.pool, 1, static_cast<std::int64_t>(found.size));
+    stats_.add_split(request.pool, 1, found.size);
   }
   hand_out(front_index, request);
   return front_index;
@@ -81,19 +84,21 @@ inline BlockIndex DeviceBooks::carve(Heap& heap, BlockIndex index, const Request
 inline void DeviceBooks::hand_out(BlockIndex index, const Request& request) noexcept {
   Block& block = blocks_[index];
   Segment& segment = segments_[block.segment];
-  if (segment.idle) {
-    leave_idle(block.segment);
-  }
-  if (is_vacant(segment)) {
-    vacant_bytes_ -= segment.size;
+  if (segment.live_blocks == 0) {
+    if (segment.idle) {
+      leave_idle(block.segment);
+    }
+    if (is_vacant(segment)) {
+      vacant_bytes_ -= segment.size;
+    }
   }
   ++segment.live_blocks;
   block.state = BlockState::Live;
   block.requested = request.requested;
   block.birth_beat = beat_;
   live_.insert(block.address, index);
-  stats_.hand_out(segment.pool, block.size, block.requested);
-  if (sizes_.is_oversize(block.size)) {
+  stats_.hand_out(request.pool, block.size, request.requested);
+  if (sizes_.is_oversize(block.size, request)) {
     stats_.hand_out_oversize();
   }
 }
@@ -113,21 +118,23 @@ inline void DeviceBooks::begin_free(BlockIndex index) noexcept {
 }
 
 inline void DeviceBooks::finish_free(BlockIndex index, LazyTime& now) noexcept {
+  segment_of(index).pool == Pool::Small ? finish_free_in<Pool::Small>(index, now)
+                                        : finish_free_in<Pool::Large>(index, now);
+}
+
+template <Pool kPool>
+inline void DeviceBooks::finish_free_in(BlockIndex index, LazyTime& now) noexcept {
   Block& block = blocks_[index];
   const SegmentIndex segment_index = block.segment;
   const Segment& segment = segments_[segment_index];
   Heap& heap = heaps_[segment.heap];
-  stats_.finish_free(segment.pool, block.size, block.requested);
+  const std::uint64_t size = block.size;
+  stats_.finish_free(kPool, size, block.requested);
   block.state = BlockState::Free;
   const BlockIndex before = block.before;
   const BlockIndex after = block.after;
   const bool joins_before = before != 0 && blocks_[before].state == BlockState::Free;
   const bool joins_after = after != 0 && blocks_[after].state == BlockState::Free;
-  // PyTorch's net change: a neighbour that is merged in no longer counts, the result does if its segment is still
-  // split.
-  const auto merged = static_cast<std::int64_t>(joins_before) + static_cast<std::int64_t>(joins_after);
-  const std::int64_t neighbours = static_cast<std::int64_t>(joins_before ? blocks_[before].size : 0) +
-                                  static_cast<std::int64_t>(joins_after ? blocks_[after].size : 0);
   BlockIndex result = index;
   if (joins_before) {
     result = before;
@@ -140,17 +147,20 @@ inline void DeviceBooks::finish_free(BlockIndex index, LazyTime& now) noexcept {
   } else if (joins_after) {
     result = after;
     blocks_[after].address = block.address;
-    grow_free(heap, segment, after, block.size);
+    grow_free(heap, segment, after, size);
     unlink_before(after);
   } else {
     list_free(heap, segment, index);
   }
   Block& free = blocks_[result];
-  free.order = heap.requests[static_cast<unsigned>(segment.pool)];
+  free.order = heap.requests[static_cast<unsigned>(kPool)];
+  // PyTorch's net change: a neighbour that is merged in no longer counts, the result does if its segment is still
+  // split.
+  const unsigned merged = static_cast<unsigned>(joins_before) + static_cast<unsigned>(joins_after);
   if (free.before != 0 || free.after != 0) {
-    stats_.change_split(segment.pool, 1 - merged, static_cast<std::int64_t>(free.size) - neighbours);
+    stats_.add_split(kPool, 1 - static_cast<std::int64_t>(merged), size);
   } else {
-    stats_.change_split(segment.pool, -merged, -neighbours);
+    stats_.take_split(kPool, merged, free.size - size);
     enter_idle(segment_index, now.ns());
   }
 }

@@ -1,14 +1,6 @@
 #include "shim/alloc/device_cache.hpp"
 
-#include <limits>
-
 namespace tidemark::alloc {
-
-namespace {
-
-constexpr std::uint64_t kUnlimited = std::numeric_limits<std::uint64_t>::max();
-
-}  // namespace
 
 DeviceCache::DeviceCache(Upstream& upstream, StatsSink* sink, SegmentMap& segments, const Policy& policy,
                          Bytes capacity, Clock clock) noexcept
@@ -54,28 +46,42 @@ DeviceCache::~DeviceCache() {
 // The short paths. Flattened: the steps of DeviceBooks are used in several places, so the compiler would call them one
 // by one, which costs as much as they do.
 
-[[gnu::flatten]] Result<DevicePtr> DeviceCache::allocate(ContextId context, Bytes requested) noexcept {
-  if (requested.count() >= kAbsurdSize) {
-    Result<DevicePtr> unlikely = upstream_.allocate(context, requested);
-    if (unlikely.ok()) {
-      adopt_pass_through(context, unlikely.value(), requested);
-    }
-    return unlikely;
-  }
-  const Request request = sizes_.classify(requested.count());
+inline std::uint64_t DeviceCache::take_now(ContextId context, const Request& request) noexcept {
+  std::uint64_t address = 0;
   lock_.lock();
-  if (Heap* const heap = books_.find_heap(context); heap != nullptr) {
+  if (Heap* const heap = books_.find_heap(context); heap != nullptr) [[likely]] {
     books_.age(*heap, request.pool);
-    if (!needs_attention(request) && heap->serves()) {
-      if (const BlockIndex block = books_.take(*heap, request); block != 0) {
-        const DevicePtr ptr{books_.block(block).address};
+    if (!needs_attention(request) && heap->serves()) [[likely]] {
+      if (const BlockIndex block = books_.take(*heap, request); block != 0) [[likely]] {
+        address = books_.block(block).address;
         publish();
-        lock_.unlock();
-        return ptr;
       }
     }
   }
   lock_.unlock();
+  return address;
+}
+
+[[gnu::flatten]] Result<DevicePtr> DeviceCache::allocate(ContextId context, Bytes requested) noexcept {
+  if (!sizes_.is_plain(requested.count())) [[unlikely]] {
+    return allocate_other(context, requested);
+  }
+  const Request request = sizes_.classify_plain(requested.count());
+  if (const std::uint64_t address = take_now(context, request); address != 0) [[likely]] {
+    return DevicePtr{address};
+  }
+  return allocate_slowly(context, request);
+}
+
+[[gnu::flatten, gnu::noinline]] Result<DevicePtr> DeviceCache::allocate_other(ContextId context,
+                                                                              Bytes requested) noexcept {
+  if (requested.count() >= kAbsurdSize) [[unlikely]] {
+    return allocate_absurd(context, requested);
+  }
+  const Request request = sizes_.classify(requested.count());
+  if (const std::uint64_t address = take_now(context, request); address != 0) [[likely]] {
+    return DevicePtr{address};
+  }
   return allocate_slowly(context, request);
 }
 

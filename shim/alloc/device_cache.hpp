@@ -10,6 +10,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <limits>
 #include <optional>
 
 #include "shared/base/bytes.hpp"
@@ -153,6 +154,8 @@ class DeviceCache {
   [[nodiscard]] const char* check_invariants() noexcept;
 
  private:
+  static constexpr std::uint64_t kUnlimited = std::numeric_limits<std::uint64_t>::max();
+
   enum class Route { Cached, PassedThrough, Forwarded };
   // A driver's free waits for the device. A native free does, too; a native allocation doesn't, and a program may count
   // on that: a kernel that runs until this very thread says so would never end.
@@ -172,7 +175,12 @@ class DeviceCache {
     bool cut_short = false;  // the device was at work, and waiting for it not allowed
   };
 
+  // A hit's address, or 0.
+  [[nodiscard]] std::uint64_t take_now(ContextId context, const Request& request) noexcept TIDEMARK_EXCLUDES(lock_);
+  [[nodiscard]] Result<DevicePtr> allocate_other(ContextId context, Bytes requested) noexcept TIDEMARK_EXCLUDES(lock_);
+
   // device_cache_allocate.cpp
+  [[nodiscard]] Result<DevicePtr> allocate_absurd(ContextId context, Bytes requested) noexcept TIDEMARK_EXCLUDES(lock_);
   [[nodiscard]] Result<DevicePtr> allocate_slowly(ContextId context, const Request& request) noexcept
       TIDEMARK_EXCLUDES(lock_);
   [[nodiscard]] Result<DevicePtr> find_or_make(ContextId context, const Request& request) noexcept
@@ -209,9 +217,13 @@ class DeviceCache {
   [[nodiscard]] bool make_room_to_grow(ContextId context, const Request& request) noexcept TIDEMARK_EXCLUDES(lock_);
   [[nodiscard]] bool collect_garbage(ContextId context) noexcept TIDEMARK_EXCLUDES(lock_);
   [[nodiscard]] bool give_back_oversize(ContextId context, const Request& request) noexcept TIDEMARK_EXCLUDES(lock_);
-  // Without a known time nothing is too old.
+  // Without a known time nothing is too old, and a hit asks no further.
   [[nodiscard]] bool needs_tidying(LazyTime& now) noexcept TIDEMARK_REQUIRES(lock_) {
-    return (attention_ & (kParked | kTooLarge)) != 0 || (books_.oldest_idle() != 0 && next_to_tidy(now) != 0);
+    if ((attention_ & (kParked | kTooLarge)) != 0) {
+      return true;
+    }
+    const bool can_be_untidy = now.is_known() || max_cached_ != kUnlimited || books_.has_doomed_idle();
+    return can_be_untidy && books_.oldest_idle() != 0 && next_to_tidy(now) != 0;
   }
   [[nodiscard]] SegmentIndex next_to_tidy(LazyTime& now) noexcept TIDEMARK_REQUIRES(lock_);
   void tidy_up(Wait wait) noexcept TIDEMARK_EXCLUDES(lock_);

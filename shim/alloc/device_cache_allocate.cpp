@@ -126,6 +126,15 @@ Result<DevicePtr> DeviceCache::grow(ContextId context, const Request& request) n
   return base;
 }
 
+// More than any device has: the driver shall say so.
+Result<DevicePtr> DeviceCache::allocate_absurd(ContextId context, Bytes requested) noexcept {
+  Result<DevicePtr> unlikely = upstream_.allocate(context, requested);
+  if (unlikely.ok()) {
+    adopt_pass_through(context, unlikely.value(), requested);
+  }
+  return unlikely;
+}
+
 // Exactly the program's size, booked as a segment of its own.
 Result<DevicePtr> DeviceCache::pass_through(ContextId context, const Request& request) noexcept {
   if (!commit(request.requested)) {

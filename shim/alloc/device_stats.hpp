@@ -44,11 +44,17 @@ class DeviceStats {
   void free_oversize() noexcept { word(BasisWord::oversize_blocks) -= 1; }
   void take_back_oversize() noexcept;
 
-  // Free blocks in split segments: the net change of one event.
-  void change_split(Pool pool, std::int64_t blocks, std::int64_t bytes) noexcept {
-    if ((blocks | bytes) != 0) {
-      pool == Pool::Small ? change_split_in<Pool::Small>(blocks, bytes) : change_split_in<Pool::Large>(blocks, bytes);
-    }
+  // Free blocks in split segments: the net change of one event. There is more to hand out now, in more blocks or, where
+  // some were joined, in no more or one less;
+  void add_split(Pool pool, std::int64_t blocks, std::uint64_t bytes) noexcept {
+    pool == Pool::Small ? add_split_in<Pool::Small>(blocks, bytes) : add_split_in<Pool::Large>(blocks, bytes);
+  }
+  // or less.
+  void take_split(Pool pool, std::uint64_t blocks, std::uint64_t bytes) noexcept {
+    std::uint64_t* const words = words_of(pool);
+    words[kSplitBlocks] -= blocks;
+    words[kSplitBytes] -= bytes;
+    changed_ |= bytes != 0 ? segment_line_of(pool) : 0;
   }
 
   // Segments
@@ -148,7 +154,10 @@ class DeviceStats {
     return basis_.words.data() + static_cast<unsigned>(pool) * kPoolWords;
   }
   void touch_blocks(Pool pool) { changed_ |= BasisLines{1} << (static_cast<unsigned>(pool) * 2); }
-  void touch_segments(Pool pool) { changed_ |= BasisLines{2} << (static_cast<unsigned>(pool) * 2); }
+  [[nodiscard]] static constexpr BasisLines segment_line_of(Pool pool) {
+    return BasisLines{2} << (static_cast<unsigned>(pool) * 2);
+  }
+  void touch_segments(Pool pool) { changed_ |= segment_line_of(pool); }
 
   void raise(std::size_t peak, std::uint64_t value) noexcept {
     if (value > basis_.words[peak]) {
@@ -164,7 +173,7 @@ class DeviceStats {
   template <Pool kPool>
   void finish_free_in(std::uint64_t size, std::uint64_t requested) noexcept;
   template <Pool kPool>
-  void change_split_in(std::int64_t blocks, std::int64_t bytes) noexcept;
+  void add_split_in(std::int64_t blocks, std::uint64_t bytes) noexcept;
   template <Pool kPool>
   void raise_block_peaks() noexcept;
   void raise_each_block_peak(Pool pool) noexcept;
@@ -221,16 +230,13 @@ void DeviceStats::finish_free_in(std::uint64_t size, std::uint64_t requested) no
 }
 
 template <Pool kPool>
-void DeviceStats::change_split_in(std::int64_t blocks, std::int64_t bytes) noexcept {
+void DeviceStats::add_split_in(std::int64_t blocks, std::uint64_t bytes) noexcept {
   std::uint64_t* const words = words_of(kPool);
   words[kSplitBlocks] += static_cast<std::uint64_t>(blocks);  // two's complement: adds what is negative, too
-  words[kSplitBytes] += static_cast<std::uint64_t>(bytes);
+  words[kSplitBytes] += bytes;
+  words[kSplitBlocksTotal] += blocks > 0 ? 1 : 0;
+  words[kSplitBytesTotal] += bytes;
   touch_segments(kPool);
-  if (blocks <= 0 && bytes <= 0) {
-    return;
-  }
-  words[kSplitBlocksTotal] += blocks > 0 ? static_cast<std::uint64_t>(blocks) : 0;
-  words[kSplitBytesTotal] += bytes > 0 ? static_cast<std::uint64_t>(bytes) : 0;
   constexpr std::size_t kAll = index_of(BasisWord::peak_all_allocation);
   constexpr std::size_t kOwn = peaks_of(kPool);
   const std::uint64_t* const other = words_of(other_than(kPool));

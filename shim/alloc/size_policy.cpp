@@ -26,6 +26,9 @@ SizePolicy::SizePolicy(const Policy& policy) noexcept
       whole_(policy.large_requests == LargeRequests::Whole),
       divisions_(policy.roundup_power2_divisions) {
   has_divisions_ = std::any_of(divisions_.begin(), divisions_.end(), [](std::uint32_t steps) { return steps > 1; });
+  if (!has_divisions_ && max_split_ == kUnlimited) {
+    plain_limit_ = small_limit_ / kUnit * kUnit;
+  }
 }
 
 // PyTorch's roundup_power2_divisions: the next of `steps` equal steps within the power of two that holds the size.

@@ -32,6 +32,18 @@ class SizePolicy {
  public:
   explicit SizePolicy(const Policy& policy) noexcept;
 
+  // Nearly every request: small, and no option has a say in it. What is known of it beforehand the compiler knows, too.
+  [[nodiscard]] bool is_plain(std::uint64_t requested) const noexcept { return requested <= plain_limit_; }
+  // Requires: 0 < requested, is_plain(requested). The same as classify().
+  [[nodiscard]] Request classify_plain(std::uint64_t requested) const noexcept {
+    return {.requested = requested,
+            .block = (requested + (kUnit - 1)) & ~(kUnit - 1),
+            .most = kUnlimited,
+            .segment = small_segment_,
+            .pool = Pool::Small,
+            .shared = true};
+  }
+
   // Requires: 0 < requested < kAbsurdSize.
   [[nodiscard]] Request classify(std::uint64_t requested) const noexcept {
     Request request{.requested = requested, .block = (requested + (kUnit - 1)) & ~(kUnit - 1), .most = kUnlimited};
@@ -57,6 +69,10 @@ class SizePolicy {
   }
 
   [[nodiscard]] bool is_oversize(std::uint64_t size) const noexcept { return size >= max_split_; }
+  // The same for the block that serves `request`.
+  [[nodiscard]] bool is_oversize(std::uint64_t size, const Request& request) const noexcept {
+    return request.most != kUnlimited && is_oversize(size);
+  }
   [[nodiscard]] bool limits_splitting() const noexcept { return max_split_ != kUnlimited; }
   [[nodiscard]] std::uint64_t max_split() const noexcept { return max_split_; }
 
@@ -73,6 +89,7 @@ class SizePolicy {
   [[nodiscard]] std::uint64_t divided(std::uint64_t requested) const noexcept;
   void classify_large(Request& request) const noexcept;
 
+  std::uint64_t plain_limit_ = 0;
   std::uint64_t small_limit_;
   std::uint64_t small_segment_;
   std::uint64_t large_rounding_;

@@ -25,6 +25,29 @@ TEST(SizePolicy, RoundsToUnitsAndChoosesThePoolByTheRoundedSize) {
   EXPECT_EQ(sizes.classify(kMiB + 1).pool, Pool::Large);
 }
 
+TEST(SizePolicy, SaysTheSameOfAPlainRequestWithoutLookingAtTheOptions) {
+  const SizePolicy sizes{Policy::cuda_default()};
+  Policy divided;
+  divided.roundup_power2_divisions.fill(4);
+  Policy limited;
+  limited.max_split_size = 64_MiB;
+
+  for (const std::uint64_t size : {std::uint64_t{1}, std::uint64_t{513}, kMiB}) {
+    ASSERT_TRUE(sizes.is_plain(size));
+    const Request plain = sizes.classify_plain(size);
+    const Request any = sizes.classify(size);
+    EXPECT_EQ(plain.requested, any.requested);
+    EXPECT_EQ(plain.block, any.block);
+    EXPECT_EQ(plain.most, any.most);
+    EXPECT_EQ(plain.segment, any.segment);
+    EXPECT_EQ(plain.pool, any.pool);
+    EXPECT_EQ(plain.shared, any.shared);
+    EXPECT_FALSE(SizePolicy{divided}.is_plain(size));
+    EXPECT_FALSE(SizePolicy{limited}.is_plain(size));
+  }
+  EXPECT_FALSE(sizes.is_plain(kMiB + 1));
+}
+
 TEST(SizePolicy, GivesALargeRequestASegmentOfItsOwn) {
   const SizePolicy sizes{Policy::cuda_default()};
 
