@@ -15,7 +15,7 @@ TEST(Intercept, LeavesTheProgramsErrnoAfterACallThatWasOurs) {
   const int code = intercept<Starts::Yes>(
       [](runtime::Runtime&) {
         errno = ENOMEM;
-        return std::optional{0};
+        return runtime::Answer{0};
       },
       [] { return 1; });
 
@@ -30,7 +30,7 @@ TEST(Intercept, ShowsTheDriverTheProgramsErrnoAndTheProgramTheDrivers) {
   const int code = intercept<Starts::Yes>(
       [](runtime::Runtime&) {
         errno = ENOMEM;
-        return std::optional<int>{};
+        return runtime::Answer<int>{std::nullopt};
       },
       [&] {
         seen = errno;

@@ -7,6 +7,11 @@
 #include <memory>
 #include <string>
 
+#include "shim/hook/hooked_symbol.hpp"
+
+// The names are the entry's; a program without it hooks none.
+constinit const std::span<const tidemark::hook::HookedSymbol> tidemark::hook::hooked_symbols{};
+
 namespace tidemark::runtime {
 namespace {
 
