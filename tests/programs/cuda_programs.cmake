@@ -46,7 +46,7 @@ endforeach()
 foreach(name cuda_ipc cuda_null cuda_pointers cuda_reset)
   cuda_program(${name} SOURCE ${name}.c LINKS Tidemark::cudart Tidemark::cuda)
 endforeach()
-foreach(name cuda_driver_sizes cuda_green cuda_thread_state)
+foreach(name cuda_capture_forms cuda_driver_sizes cuda_green cuda_thread_state)
   cuda_program(${name} SOURCE ${name}.c LINKS Tidemark::cuda)
 endforeach()
 

@@ -46,6 +46,27 @@ TEST_F(CudaCaptures, TakeWorkAndDoNothingWithIt) {
   EXPECT_EQ(byte_of(block), 1);
 }
 
+#if CUDA_VERSION >= 12030
+TEST_F(CudaCaptures, MayGoIntoAGraphThatIsThere) {
+  const CUstream one = stream();
+  CUgraph given = nullptr;
+  CUgraph graph = nullptr;
+  ASSERT_EQ(cuGraphCreate(&given, 0), CUDA_SUCCESS);
+
+  EXPECT_EQ(cuStreamBeginCaptureToGraph(one, nullptr, nullptr, nullptr, 0, CU_STREAM_CAPTURE_MODE_RELAXED),
+            CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQ(cuStreamBeginCaptureToGraph(one, given, nullptr, nullptr, 0, CU_STREAM_CAPTURE_MODE_RELAXED), CUDA_SUCCESS);
+  EXPECT_EQ(status_of(one), CU_STREAM_CAPTURE_STATUS_ACTIVE);
+  EXPECT_EQ(cuStreamEndCapture(one, &graph), CUDA_SUCCESS);
+
+  EXPECT_EQ(graph, given);
+  EXPECT_EQ(cuGraphDestroy(given), CUDA_SUCCESS);
+  EXPECT_EQ(cuStreamBeginCaptureToGraph(one, given, nullptr, nullptr, 0, CU_STREAM_CAPTURE_MODE_RELAXED),
+            CUDA_ERROR_INVALID_VALUE)
+      << "it is gone";
+}
+#endif
+
 TEST_F(CudaCaptures, InGlobalModeAreSpoiltByAnyThread) {
   const CUstream one = stream();
   EXPECT_EQ(cuStreamBeginCapture(one, CU_STREAM_CAPTURE_MODE_GLOBAL), CUDA_SUCCESS);

@@ -16,7 +16,7 @@ CUstreamCaptureMode Captures::exchange_thread_mode(CUstreamCaptureMode mode) {
   return std::exchange(thread_mode, mode);
 }
 
-CUresult Captures::begin(const Stream& stream, CUstreamCaptureMode mode) {
+CUresult Captures::begin(const Stream& stream, CUstreamCaptureMode mode, CUgraph target) {
   if (mode != CU_STREAM_CAPTURE_MODE_GLOBAL && mode != CU_STREAM_CAPTURE_MODE_THREAD_LOCAL &&
       mode != CU_STREAM_CAPTURE_MODE_RELAXED) {
     return CUDA_ERROR_INVALID_VALUE;
@@ -25,7 +25,11 @@ CUresult Captures::begin(const Stream& stream, CUstreamCaptureMode mode) {
     return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
   }
   std::lock_guard lock{mutex_};
-  Capture capture{.stream = stream, .mode = mode, .thread = std::this_thread::get_id(), .id = ++last_id_};
+  if (target && !graphs_.contains(target)) {
+    return CUDA_ERROR_INVALID_VALUE;
+  }
+  Capture capture{
+      .stream = stream, .mode = mode, .thread = std::this_thread::get_id(), .id = ++last_id_, .target = target};
   if (!open_.emplace(stream.core, capture).second) {
     return CUDA_ERROR_ILLEGAL_STATE;
   }
@@ -49,7 +53,7 @@ CUresult Captures::end(const Stream& stream, CUgraph& graph) {
   if (capture.invalidated) {
     return CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
   }
-  graph = graph_handle(capture.id);
+  graph = capture.target ? capture.target : graph_handle(capture.id);
   graphs_.insert(graph);
   return CUDA_SUCCESS;
 }
@@ -65,6 +69,13 @@ Captures::State Captures::state_of(const Stream& stream) const {
   }
   const Capture& capture = found->second;
   return {capture.invalidated ? CU_STREAM_CAPTURE_STATUS_INVALIDATED : CU_STREAM_CAPTURE_STATUS_ACTIVE, capture.id};
+}
+
+CUresult Captures::create_graph(CUgraph& graph) {
+  std::lock_guard lock{mutex_};
+  graph = graph_handle(++last_id_);
+  graphs_.insert(graph);
+  return CUDA_SUCCESS;
 }
 
 CUresult Captures::destroy_graph(CUgraph graph) {

@@ -1,7 +1,7 @@
 // Stream capture as a state: a stream that captures takes work and does nothing with it, and calls that are unsafe
 // during a capture fail and invalidate it, as the driver documents for the three modes. No graph is built: EndCapture
-// gives a handle that can only be destroyed. Events don't carry a capture over to other streams. Any thread may call;
-// with no capture open every question is one load.
+// gives a handle that can only be destroyed, or the one that the capture was to go into. Events don't carry a capture
+// over to other streams. Any thread may call; with no capture open every question is one load.
 #pragma once
 
 #include <cuda.h>
@@ -18,13 +18,15 @@ namespace cuda_sim {
 
 class Captures {
  public:
-  CUresult begin(const Stream& stream, CUstreamCaptureMode mode);
+  // `target`: NULL, or the graph that the capture goes into.
+  CUresult begin(const Stream& stream, CUstreamCaptureMode mode, CUgraph target = nullptr);
   CUresult end(const Stream& stream, CUgraph& graph);
   struct State {
     CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
     cuuint64_t id = 0;
   };
   [[nodiscard]] State state_of(const Stream& stream) const;
+  CUresult create_graph(CUgraph& graph);
   CUresult destroy_graph(CUgraph graph);
 
   // For calls that a capture doesn't bear (allocation, free, synchronous copies, waits, event queries):
@@ -52,6 +54,7 @@ class Captures {
     std::thread::id thread{};
     bool invalidated = false;
     cuuint64_t id = 0;
+    CUgraph target = nullptr;
   };
   using Open = std::unordered_map<sim::StreamId, Capture>;
 
