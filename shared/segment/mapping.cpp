@@ -51,6 +51,9 @@ auto without_exceptions(Body body) noexcept -> decltype(body()) {
   }
 }
 
+// A program that closed its standard files may still write to them, and expects no more than an error.
+constexpr int kLowestDescriptor = STDERR_FILENO + 1;
+
 bool is_shared_memory_directory(std::string_view directory) {
   while (directory.size() > 1 && directory.ends_with('/')) {
     directory.remove_suffix(1);
@@ -88,7 +91,7 @@ Result<FileHandle> create_file(const char* directory, const char* name) noexcept
       owner_only.set_permissions(0600);  // Boost's default is 0644, whatever the umask
       const bip::shared_memory_object object{bip::create_only, name, bip::read_write, owner_only};
       // The object closes its own descriptor; a duplicate is the same description, so locks and mapping are unaffected.
-      const int fd = ::fcntl(object.get_mapping_handle().handle, F_DUPFD_CLOEXEC, 0);
+      const int fd = ::fcntl(object.get_mapping_handle().handle, F_DUPFD_CLOEXEC, kLowestDescriptor);
       if (fd < 0) {
         const Error error = system_error(errno);
         bip::shared_memory_object::remove(name);
@@ -97,11 +100,19 @@ Result<FileHandle> create_file(const char* directory, const char* name) noexcept
       return FileHandle{fd};
     }
     const std::string path = std::string{directory} + "/" + name;
-    const int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-    if (fd < 0) {
+    FileHandle file{::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600)};
+    if (!file) {
       return system_error(errno);
     }
-    return FileHandle{fd};
+    if (file.get() < kLowestDescriptor) {
+      file = FileHandle{::fcntl(file.get(), F_DUPFD_CLOEXEC, kLowestDescriptor)};
+    }
+    if (!file) {
+      const Error error = system_error(errno);
+      ::unlink(path.c_str());
+      return error;
+    }
+    return file;
   });
 }
 

@@ -1,4 +1,5 @@
 // Where a segment cannot be made, or only in another way: full and read-only directories, limits, memfds, namespaces.
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sched.h>
 #include <sys/mount.h>
@@ -63,6 +64,30 @@ class BadDirectory : public testing::Test {
     EXPECT_EQ(result, static_cast<int>(code));
   }
 };
+
+// A program that closed its standard files may go on writing to them.
+TEST(Creation, StaysOffTheNumbersOfTheStandardFiles) {
+  for (const char* place : {"", "/dev/shm"}) {
+    const TemporaryDirectory directory;
+    Child child{[&] {
+      ::close(STDIN_FILENO);
+      ::close(STDERR_FILENO);
+      WriterOptions options = test::options_in(directory);
+      options.directory = *place == '\0' ? options.directory : place;
+      options.control = &kCompanion;
+      static bool is_off = true;
+      options.on_step = [](CreationStep, void*) noexcept {
+        is_off = is_off && ::fcntl(STDIN_FILENO, F_GETFD) < 0 && ::fcntl(STDERR_FILENO, F_GETFD) < 0;
+      };
+      auto writer = SegmentWriter::create(options);
+      if (writer.ok()) {
+        writer.value().remove_files();
+      }
+      return writer.ok() && is_off ? 0 : 1;
+    }};
+    EXPECT_EQ(child.wait(), 0) << place;
+  }
+}
 
 TEST_F(BadDirectory, ThatIsFullIsAnError) { expect("size=64k", 0, ErrorCode::NoSpace); }
 TEST_F(BadDirectory, WithoutInodesIsAnError) { expect("nr_inodes=1", 0, ErrorCode::NoSpace); }
