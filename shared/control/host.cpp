@@ -111,23 +111,21 @@ void ControlHost::wake() noexcept {
 }
 
 bool ControlHost::read_image() noexcept {
-  const Result<segment::FileHandle> file = writer_.open_control();
-  if (!file) {
-    // Out of descriptors is a state that passes; a file that is not ours any more never becomes ours again.
-    if (file.error().code != ErrorCode::System) {
+  if (const Status checked = writer_.check_control(); !checked) {
+    // A file that is not ours any more never becomes ours again.
+    if (checked.error().code != ErrorCode::System) {
       close();
     }
     return false;
   }
-  const int fd = file.value().get();
   // The bell before the slots: a request that is posted after our look has then changed it, and wait() returns at once.
   std::uint32_t bell = 0;
-  if (!segment::read_exactly(fd, std::as_writable_bytes(std::span{&bell, 1}), offsetof(ControlHead, bell))) {
+  if (!writer_.read_control(std::as_writable_bytes(std::span{&bell, 1}), offsetof(ControlHead, bell))) {
     return false;
   }
   segment::fence_after_words();
   bell_seen_.store(bell, std::memory_order_relaxed);
-  return segment::read_exactly(fd, std::as_writable_bytes(std::span{&image_, 1}), 0);
+  return writer_.read_control(std::as_writable_bytes(std::span{&image_, 1}), 0).ok();
 }
 
 void ControlHost::close() noexcept {

@@ -1,9 +1,9 @@
 // The host process's side of control: sees requests, checks them, has them done, acknowledges.
 //
-// Never dereferences the control file: it waits with futex(2) through a read-only mapping and reads with pread into
-// private memory. Truncated, garbled or replaced files cost requests, never the process. Threads: poll() and complete()
-// from any thread (one private lock; not held while the handler runs); wait() from one. No allocation, no exception.
-// The clock is CLOCK_REALTIME for deadlines (the only one that containers share).
+// Never dereferences the control file: it waits with futex(2) through a read-only mapping, and has the kernel copy from
+// it into private memory. Truncated, garbled or replaced files cost requests, never the process. Threads: poll() and
+// complete() from any thread (one private lock; not held while the handler runs); wait() from one. No allocation, no
+// exception. The clock is CLOCK_REALTIME for deadlines (the only one that containers share).
 #pragma once
 
 #include <array>
@@ -57,7 +57,7 @@ class ControlHost {
 
   // Returns when a viewer rings, after `timeout`, or for no reason; never sooner than a millisecond after the last
   // poll() began, so that nobody can make the host spin. False: the time is over and nobody rang, so there is nothing
-  // to poll() for (which opens a file, and a file takes the program's lowest free descriptor for a moment).
+  // to poll() for.
   bool wait(std::chrono::nanoseconds timeout) noexcept;
   // Ends a wait() under way.
   void wake() noexcept;

@@ -50,11 +50,15 @@ std::chrono::nanoseconds age_of(std::uint64_t time_ns) {
   return std::chrono::nanoseconds{now > time_ns ? static_cast<std::int64_t>(now - time_ns) : 0};
 }
 
-// The last that was heard of a dead process. Stores through a mapping don't touch the file's own time.
+// The last that was heard of a dead process; 0: it wanted to leave nothing behind. Stores through a mapping don't touch
+// the file's own time.
 std::uint64_t last_sign_ns(const OwnFile& own) {
   std::uint64_t last = modified_ns(own.info);
   if (const Result<SegmentReader> reader = SegmentReader::open(own.path)) {
     const ProcessGlobals globals = reader.value().globals();
+    if (globals.has(ProcessFlag::GivenUp)) {
+      return 0;
+    }
     last = std::max({last, globals.heartbeat_realtime_ns, globals.exit_realtime_ns});
   }
   return std::min(last, clock_ns(CLOCK_REALTIME));

@@ -35,6 +35,7 @@ enum class ProcessFlag : std::uint64_t {
   FastFree = 1u << 1,        // TIDEMARK_FREE=fast
   HadOutOfMemory = 1u << 2,  // at least one allocation failed
   Recording = 1u << 3,       // memory history is being written
+  GivenUp = 1u << 4,         // the process ended and wanted its files removed
 };
 
 // "cuda", "mtia"; "cache", ...; "driver", ...; "torch", ...; an unknown value reads "?". Layer, InnerPool: "" for none.

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include <array>
@@ -13,6 +14,7 @@
 #include "shared/base/scratch.hpp"
 #include "shared/segment/file_steps.hpp"
 #include "shared/segment/layout.hpp"
+#include "shared/segment/record_copy.hpp"
 
 // Newer than some C libraries' headers.
 #ifndef F_SEAL_FUTURE_WRITE
@@ -268,9 +270,6 @@ Status create_files(const WriterOptions& options, FillStats fill, SegmentFiles& 
 }
 
 void remove_names(const SegmentFiles& files) noexcept {
-  if (files.creator_pid != ::getpid()) {
-    return;
-  }
   // The counters first: what is left of a kill in between is a control file alone, which nobody lists.
   if (!files.stats_path.empty() && leads_to(files.stats_path.c_str(), files.stats_identity)) {
     ::unlink(files.stats_path.c_str());
@@ -288,21 +287,16 @@ bool is_stats_name_present(const SegmentFiles& files) noexcept {
   return leads_to(files.stats_path.c_str(), files.stats_identity);
 }
 
-Result<FileHandle> open_control_file(const SegmentFiles& files) noexcept {
+Status check_control_file(const SegmentFiles& files) noexcept {
   if (files.control.address() == nullptr) {
     return Error{ErrorCode::NotFound, ENOENT};
   }
-  // A file by name is opened anew for each scan: a descriptor kept for long would meet programs that close or count
-  // theirs.
-  FileHandle file{files.backing == Backing::Memfd
-                      ? ::fcntl(files.control_memfd.get(), F_DUPFD_CLOEXEC, 0)
-                      : ::open(files.control_path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)};
-  if (!file) {
-    return errno == ELOOP ? Error{ErrorCode::BadFormat, errno} : system_error(errno);
-  }
   struct stat info {};
-  if (::fstat(file.get(), &info) != 0) {
-    return system_error(errno);
+  const int got = files.backing == Backing::Memfd ? ::fstat(files.control_memfd.get(), &info)
+                                                  : ::lstat(files.control_path.c_str(), &info);
+  if (got != 0) {
+    // Gone is gone. That the directory may not be looked into can pass: programs give rights up for a while.
+    return errno == ENOENT ? Error{ErrorCode::NotFound, errno} : Error{ErrorCode::System, errno};
   }
   const FileIdentity identity{static_cast<std::uint64_t>(info.st_dev), static_cast<std::uint64_t>(info.st_ino)};
   if (!S_ISREG(info.st_mode) || identity != files.control_identity) {
@@ -311,7 +305,26 @@ Result<FileHandle> open_control_file(const SegmentFiles& files) noexcept {
   if (info.st_uid != files.uid || (info.st_mode & 07777 & ~mode_t{0600}) != 0) {
     return Error{ErrorCode::PermissionDenied, EPERM};
   }
-  return file;
+  return {};
+}
+
+// Through the mapping, but by the kernel: where a page was cut off, that is an error and no signal. A descriptor would
+// take the program's lowest free number for a moment, and the right to open the file may be gone (setuid).
+Status read_control_file(const SegmentFiles& files, std::span<std::byte> into, std::size_t offset) noexcept {
+  const iovec local{.iov_base = into.data(), .iov_len = into.size()};
+  const iovec mapped{.iov_base = files.control.address() + offset, .iov_len = into.size()};
+  const ssize_t got = ::process_vm_readv(::getpid(), &local, 1, &mapped, 1, 0);
+  if (got == static_cast<ssize_t>(into.size())) {
+    return {};
+  }
+  const bool may_not = got < 0 && (errno == ENOSYS || errno == EPERM);  // some containers forbid it
+  if (!may_not || files.backing == Backing::Memfd) {
+    return Error{ErrorCode::System, got < 0 ? errno : EFAULT};
+  }
+  const FileHandle file{::open(files.control_path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)};
+  const Result<FileIdentity> identity = identity_of(file.get());
+  const bool is_read = identity && identity.value() == files.control_identity && read_exactly(file.get(), into, offset);
+  return is_read ? Status{} : Status{Error{ErrorCode::System, errno}};
 }
 
 }  // namespace tidemark::segment

@@ -41,11 +41,13 @@ using FillStats = void (*)(std::span<std::byte> memory, std::uint64_t nonce, con
 // On failure nothing is left behind; `files` is then worthless.
 [[nodiscard]] Status create_files(const WriterOptions& options, FillStats fill, SegmentFiles& files) noexcept;
 
-// Only names that still lead to our files, and only in the process that made them.
+// Only names that still lead to our files.
 void remove_names(const SegmentFiles& files) noexcept;
 
 [[nodiscard]] bool is_stats_name_present(const SegmentFiles& files) noexcept;
-// See SegmentWriter::open_control.
-[[nodiscard]] Result<FileHandle> open_control_file(const SegmentFiles& files) noexcept;
+// See SegmentWriter::check_control, read_control.
+[[nodiscard]] Status check_control_file(const SegmentFiles& files) noexcept;
+[[nodiscard]] Status read_control_file(const SegmentFiles& files, std::span<std::byte> into,
+                                       std::size_t offset) noexcept;
 
 }  // namespace tidemark::segment

@@ -317,11 +317,27 @@ void SegmentWriter::mark_exited() noexcept {
   }
 }
 
-void SegmentWriter::remove_files() noexcept { remove_names(state_->files); }
+void SegmentWriter::remove_files() noexcept {
+  if (state_->files.creator_pid != ::getpid()) {
+    return;  // a forked child has neither the files nor the mapping
+  }
+  {
+    const State::Guard guard{*state_, 1000};  // as in mark_exited()
+    if (guard.is_held()) {
+      const WriteSection section{state_->layout->global.sequence, state_->global_sequence};
+      state_->flags |= static_cast<std::uint64_t>(ProcessFlag::GivenUp);
+      store_word(state_->layout->global.flags, state_->flags);
+    }
+  }
+  remove_names(state_->files);
+}
 bool SegmentWriter::is_name_present() const noexcept { return is_stats_name_present(state_->files); }
 const char* SegmentWriter::path() const noexcept { return state_->files.stats_path.c_str(); }
 std::uint64_t SegmentWriter::nonce() const noexcept { return state_->files.nonce; }
 const void* SegmentWriter::control_address() const noexcept { return state_->files.control.address(); }
-Result<FileHandle> SegmentWriter::open_control() const noexcept { return open_control_file(state_->files); }
+Status SegmentWriter::check_control() const noexcept { return check_control_file(state_->files); }
+Status SegmentWriter::read_control(std::span<std::byte> into, std::size_t offset) const noexcept {
+  return read_control_file(state_->files, into, offset);
+}
 
 }  // namespace tidemark::segment

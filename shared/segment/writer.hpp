@@ -100,6 +100,7 @@ class SegmentWriter {
   void mark_exited() noexcept;
 
   // Removes both files if their names still lead to what create() made, and only in the process that called create().
+  // Where that can't be done (another user by now, another root) they are marked as garbage for collect_garbage().
   void remove_files() noexcept;
 
   // False: somebody removed the counters' file (rm, RemoveIPC); a new segment has to be made to be seen again.
@@ -111,9 +112,12 @@ class SegmentWriter {
   // For the control room. The address is a read-only mapping that must not be dereferenced (viewers can truncate the
   // file under it), only given to futex(2); nullptr: no control file.
   [[nodiscard]] const void* control_address() const noexcept;
-  // The control file, open for reading, proven to be the one that create() made: NotFound (removed), BadFormat (another
-  // file has its name) or PermissionDenied (owner or mode changed, so somebody else may write it).
-  [[nodiscard]] Result<FileHandle> open_control() const noexcept;
+  // Is the control file the one that create() made, and still its owner's alone? NotFound (removed, or the process has
+  // another root), BadFormat (another file has its name), PermissionDenied (owner or mode changed, so somebody else may
+  // write it): for good. System: it could not be seen this time.
+  [[nodiscard]] Status check_control() const noexcept;
+  // A copy of its bytes. System: cut off, or not to be had this time.
+  [[nodiscard]] Status read_control(std::span<std::byte> into, std::size_t offset) const noexcept;
 
  private:
   struct State;

@@ -57,8 +57,7 @@ void Publisher::add_device(alloc::DeviceCache& cache, DeviceSink& sink, bool has
   }
 }
 
-// A look at the requests opens a file for a moment, and so takes the program's lowest free descriptor: only when a
-// viewer rang (and once in the beginning, for one that rang before anybody listened).
+// A look at the requests when a viewer rang, and once in the beginning, for one that rang before anybody listened.
 void Publisher::serve_once() noexcept {
   bool rang = false;
   if (control_) {

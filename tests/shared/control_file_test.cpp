@@ -2,15 +2,22 @@
 // host.
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
+#include <array>
 #include <chrono>
 #include <cstring>
 #include <random>
 #include <thread>
 
 #include "tests/shared/control_world.hpp"
+#include "tests/shared/process_world.hpp"
 
 namespace tidemark::control {
 namespace {
@@ -98,6 +105,44 @@ TEST(ControlFile, ThatWasRemovedIsClosedForGood) {
 
   EXPECT_FALSE(world.host.is_open());
   EXPECT_EQ(ControlClient::open(reader).error().code, ErrorCode::NotFound);
+}
+
+TEST(ControlFile, IsReadWithoutADescriptor) {
+  ControlWorld world;
+  write_record(world, 0, record_of(1));
+  rlimit outer{};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &outer), 0);
+  const rlimit none{.rlim_cur = 0, .rlim_max = outer.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &none), 0);
+
+  const std::size_t taken = world.host.poll();
+
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &outer), 0);
+  EXPECT_EQ(taken, 1u);
+}
+
+// As some containers have it.
+void forbid_copies_from_processes() {
+  std::array filter{
+      sock_filter BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+      sock_filter BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_process_vm_readv, 0, 1),
+      sock_filter BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+      sock_filter BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+  };
+  const sock_fprog program{.len = filter.size(), .filter = filter.data()};
+  ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+  ASSERT_EQ(::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program), 0);
+}
+
+TEST(ControlFile, IsReadAlsoWhereTheKernelMayNotCopyFromAMapping) {
+  test::Child child{[] {
+    forbid_copies_from_processes();
+    ControlWorld world;
+    write_record(world, 0, record_of(1));
+    return static_cast<int>(world.host.poll());
+  }};
+
+  EXPECT_EQ(child.wait(), 1);
 }
 
 TEST(ControlFile, IsTheOwnersAlone) {

@@ -171,6 +171,24 @@ TEST(Process, DoesNotLoseItsFilesToAForkedChild) {
   EXPECT_TRUE(directory.entries().empty());
 }
 
+TEST(Process, ThatCannotRemoveItsFilesLeavesThemAsGarbage) {
+  const TemporaryDirectory directory;
+  const std::string elsewhere = directory.path() + ".elsewhere";
+  Child child{[&] {
+    auto writer = SegmentWriter::create(test::options_in(directory)).value();
+    writer.mark_exited();
+    ::rename(directory.path().c_str(), elsewhere.c_str());
+    writer.remove_files();
+    ::rename(elsewhere.c_str(), directory.path().c_str());
+    return 0;
+  }};
+  ASSERT_EQ(child.wait(), 0);
+  ASSERT_EQ(directory.entries().size(), 1u);
+
+  EXPECT_EQ(collect(directory, {}).removed.size(), 1u) << "though it ended just now";
+  EXPECT_TRUE(directory.entries().empty());
+}
+
 TEST(Process, CannotTruncateItsCountersByMistake) {
   if (!test::is_root()) {
     GTEST_SKIP() << "needs root to become an ordinary user";

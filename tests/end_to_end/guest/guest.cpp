@@ -18,6 +18,7 @@
 //   at-exit                frees all slots in a static destructor
 //   fork                   the child takes over ("child PID"); when it ends, the parent does ("child ended STATUS")
 //   spawn CMD.., vfork CMD.., exec CMD..   its exit code; the last becomes it
+//   user UID, root PATH    becomes that user for good (every thread), takes another root directory: the code
 //   exit CODE, _exit CODE, abort
 #include <fcntl.h>
 #include <spawn.h>
@@ -215,6 +216,8 @@ void obey_process_command(const Words& words) {
     execvp(words.at(1).c_str(), arguments_of(words).data());
     return answer("not executed");
   }
+  if (command == "user") return answer("%d", setuid(static_cast<uid_t>(number(words, 1))));
+  if (command == "root") return answer("%d", chroot(words.at(1).c_str()));
   if (command == "exit") std::exit(static_cast<int>(number(words, 1)));
   if (command == "_exit") _exit(static_cast<int>(number(words, 1)));
   if (command == "abort") std::abort();
