@@ -42,6 +42,29 @@ const OptionSpec* find_option(std::span<const OptionSpec> options, std::string_v
 
 bool looks_like_option(std::string_view word) { return word.size() > 1 && word.starts_with('-'); }
 
+enum class ValuePlace { Inline, Next, Missing };
+
+// Where the option at `words[at]` has its value. A forgotten one must not swallow what follows: `run --label --
+// ./train` would otherwise start a program called by an argument of the real one.
+ValuePlace place_of_value(std::span<const std::string> words, std::size_t at, std::span<const OptionSpec> options) {
+  if (const std::size_t equals = words[at].find('='); equals != std::string::npos) {
+    return equals + 1 < words[at].size() ? ValuePlace::Inline : ValuePlace::Missing;
+  }
+  if (at + 1 == words.size()) {
+    return ValuePlace::Missing;
+  }
+  const std::string_view next = words[at + 1];
+  const bool is_ours = next == "--" || find_option(options, next.substr(0, next.find('='))) != nullptr;
+  return is_ours ? ValuePlace::Missing : ValuePlace::Next;
+}
+
+std::string missing_value_line(const OptionSpec& option, std::span<const std::string> words, std::size_t at) {
+  std::string line = fmt::format("{0} wants a value: {0} {1}", option.name, option.value_name);
+  const bool has_next = words[at].find('=') == std::string::npos && at + 1 < words.size();
+  return has_next ? fmt::format("{}; for '{}' itself write {}={}", line, words[at + 1], option.name, words[at + 1])
+                  : line;
+}
+
 [[noreturn]] void fail(const CommandSyntax& command, const std::string& what) {
   throw Failure(ExitCode::Usage, fmt::format("{}: {}; see 'tidemark {} --help'", command.name, what, command.name));
 }
@@ -112,9 +135,21 @@ SplitWords split_words(std::span<const std::string> words, std::span<const Optio
       continue;
     }
     split.ours.push_back(words[i]);
-    const OptionSpec* option = find_option(options, words[i]);
-    if (option != nullptr && option->takes == Takes::Value && i + 1 < words.size()) {
-      split.ours.push_back(words[++i]);  // even "--": `--label --` is a label
+    const OptionSpec* option = find_option(options, std::string_view{words[i]}.substr(0, words[i].find('=')));
+    if (option == nullptr || option->takes != Takes::Value) {
+      continue;
+    }
+    switch (place_of_value(words, i, options)) {
+      case ValuePlace::Inline:
+        break;
+      case ValuePlace::Next:
+        split.ours.push_back(words[++i]);
+        break;
+      case ValuePlace::Missing:
+        if (split.missing_value.empty()) {
+          split.missing_value = missing_value_line(*option, words, i);
+        }
+        break;
     }
   }
   const std::size_t rest = i + (split.dashes ? 1 : 0);
@@ -125,6 +160,9 @@ SplitWords split_words(std::span<const std::string> words, std::span<const Optio
 Arguments parse_arguments(const CommandSyntax& command, std::span<const std::string> words) {
   const std::vector<OptionSpec> options = all_options(command);
   SplitWords split = split_words(words, options, command.takes == Operands::Program);
+  if (!split.missing_value.empty()) {
+    fail(command, split.missing_value);
+  }
 
   CLI::App app;
   app.set_help_flag();

@@ -15,7 +15,7 @@ namespace tidemark::viewer {
 
 enum class Takes {
   Nothing,
-  Value,          // --limit 8G or --limit=8G
+  Value,          // --limit 8G or --limit=8G; "--" and the command's own options are values only behind a "="
   OptionalValue,  // --record or --record=state; the next word is never taken for the value
 };
 
@@ -66,7 +66,8 @@ class Arguments {
 struct SplitWords {
   std::vector<std::string> ours;
   std::vector<std::string> rest;
-  bool dashes = false;  // a "--" stood between
+  bool dashes = false;        // a "--" stood between
+  std::string missing_value;  // one line about the first option that has no value; empty: all have
 };
 
 // Cuts `words` at the first "--". With `stop_at_operand` (a command that takes a program) also before the first word

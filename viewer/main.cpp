@@ -25,6 +25,9 @@ struct CommandLine {
 
 CommandLine find_command_word(const std::vector<std::string>& words) {
   const SplitWords split = split_words(words, common_options(), true);
+  if (!split.missing_value.empty()) {
+    throw Failure(ExitCode::Usage, split.missing_value);
+  }
   CommandLine line;
   line.words = split.ours;
   if (!split.rest.empty()) {

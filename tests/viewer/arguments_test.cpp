@@ -59,11 +59,12 @@ TEST(SplitWords, NeverTakesTheProgramForAnOptionalValue) {
   EXPECT_THAT(split.rest, ElementsAre("state", "x"));
 }
 
-TEST(SplitWords, LeavesAValueThatLooksLikeDashesAlone) {
-  const SplitWords split = split_words(Words{"-t", "--", "--", "prog"}, kOptions, true);
+TEST(SplitWords, NeverTakesTheDashesForAValue) {
+  const SplitWords split = split_words(Words{"-t", "--", "prog"}, kOptions, true);
 
-  EXPECT_THAT(split.ours, ElementsAre("-t", "--"));
+  EXPECT_THAT(split.ours, ElementsAre("-t"));
   EXPECT_THAT(split.rest, ElementsAre("prog"));
+  EXPECT_NE(split.missing_value, "");
 }
 
 TEST(Arguments, GiveTheProgramItsWordsUntouched) {
@@ -119,8 +120,31 @@ TEST(Arguments, SuggestTheOptionThatWasMeant) {
   EXPECT_THAT(failure_of(Operands::Any, {"-z"}), HasSubstr("no option '-z'"));
 }
 
+TEST(Arguments, TellAnOptionThatWantsAValue) {
+  EXPECT_THAT(failure_of(Operands::Any, {"--timeout"}), HasSubstr("cmd: --timeout wants a value: --timeout SEC;"));
+  EXPECT_THAT(failure_of(Operands::Any, {"-t"}), HasSubstr("--timeout wants a value"));
+  EXPECT_THAT(failure_of(Operands::Any, {"--timeout=", "5"}), HasSubstr("--timeout wants a value"));
+  EXPECT_THAT(failure_of(Operands::Program, {"--timeout", "--", "prog"}),
+              HasSubstr("--timeout wants a value: --timeout SEC; for '--' itself write --timeout=--"));
+  EXPECT_THAT(failure_of(Operands::Program, {"--timeout", "--json", "--", "prog"}),
+              HasSubstr("--timeout wants a value: --timeout SEC; for '--json' itself write --timeout=--json"));
+  EXPECT_THAT(failure_of(Operands::Any, {"--dir", "--timeout=5"}), HasSubstr("--dir wants a value: --dir DIR"));
+}
+
+TEST(Arguments, TakeAnyValueBehindAnEqualsSign) {
+  const Arguments arguments = parse_arguments(syntax(Operands::Program), Words{"--timeout=--", "--dir=--json", "prog"});
+
+  EXPECT_EQ(arguments.value("--timeout"), "--");
+  EXPECT_EQ(arguments.value("--dir"), "--json");
+  EXPECT_FALSE(arguments.has("--json"));
+}
+
+TEST(Arguments, TakeAValueThatBeginsWithAHyphen) {
+  EXPECT_EQ(parse_arguments(syntax(Operands::Any), Words{"--timeout", "-3"}).value("--timeout"), "-3");
+  EXPECT_EQ(parse_arguments(syntax(Operands::Any), Words{"--dir", "-odd", "a"}).value("--dir"), "-odd");
+}
+
 TEST(Arguments, TellMissingAndSuperfluousWords) {
-  EXPECT_THAT(failure_of(Operands::Any, {"--timeout"}), HasSubstr("--timeout"));
   EXPECT_THAT(failure_of(Operands::None, {"x"}), HasSubstr("takes no 'x'"));
   EXPECT_THAT(failure_of(Operands::One, {}), HasSubstr("needs a TARGET"));
   EXPECT_THAT(failure_of(Operands::One, {"a", "b"}), HasSubstr("takes one TARGET, not 2"));

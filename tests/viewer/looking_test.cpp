@@ -171,6 +171,9 @@ TEST_F(WrongInput, IsOneLineAndCodeTwo) {
                                                     {"top", "-i", "0"},
                                                     {"top", "-i", "2h"},
                                                     {"run"},
+                                                    {"run", "--label", "--", "true"},
+                                                    {"run", "--mode", "--label", "x", "true"},
+                                                    {"--dir", "--", "ps"},
                                                     {"run", "--limit", "much", "true"}};
   for (const auto& words : cases) {
     const Outcome outcome = tidemark(words);
