@@ -114,6 +114,22 @@ TEST_F(DeviceTarget, IsANameANumberOrAUuid) {
   EXPECT_THAT(resolve_devices(mixed_, "9f3c01aa01"), ElementsAre(0U));
 }
 
+// A prefix as short as "MTIA-73" was no form at all.
+TEST_F(DeviceTarget, IsAUuidsBeginningInAnyCase) {
+  for (const char* device : {"MTIA-9", "mtia-9f", "Mtia-9F3C01AA-02", "mtia-9f3c01aa02", "9F3C01AA-02"}) {
+    EXPECT_THAT(resolve_devices(mixed_, device), ElementsAre(1U)) << device;
+  }
+  for (const char* device : {"GPU-9", "gpu-9F3C", "MIG-9f3c01aa", "9f3c01aa-01"}) {
+    EXPECT_THAT(resolve_devices(mixed_, device), ElementsAre(0U)) << device;
+  }
+}
+
+TEST_F(DeviceTarget, IsOfTheBackendThatItsLeadingWordNames) {
+  EXPECT_EQ(device_refusal(mixed_, "GPU-9f3c01aa-02").code, ExitCode::NotFound);
+  EXPECT_EQ(device_refusal(mixed_, "MTIA-9f3c01aa-01").code, ExitCode::NotFound);
+  EXPECT_EQ(device_refusal(mixed_, "9f3c01aa").code, ExitCode::Usage) << "both begin so";
+}
+
 TEST_F(DeviceTarget, ThatTheProcessDoesNotHaveIsNotFound) {
   const Refusal refusal = device_refusal(two_cuda_, "cuda:2");
 
@@ -128,7 +144,8 @@ TEST_F(DeviceTarget, ThatTheProcessDoesNotHaveIsNotFound) {
 }
 
 TEST_F(DeviceTarget, OfNoKnownFormIsAMistake) {
-  for (const char* device : {"", "cuda", "cuda:", "cuda:x", "tpu:0", "cuda:-1", "9f3", "first"}) {
+  for (const char* device :
+       {"", "cuda", "cuda:", "cuda:x", "tpu:0", "cuda:-1", "9f3", "first", "GPU-", "MTIA-x", "gpu-mtia-9f3c"}) {
     const Refusal refusal = device_refusal(two_cuda_, device);
     EXPECT_EQ(refusal.code, ExitCode::Usage) << device;
     EXPECT_THAT(refusal.line, HasSubstr("allowed: cuda:N, mtia:N"));

@@ -5,13 +5,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <numeric>
+#include <utility>
 
 namespace tidemark::viewer {
 namespace {
 
-constexpr std::size_t kShortestUuid = 4;  // fewer digits would be taken for an ordinal
+constexpr std::size_t kShortestUuid = 4;  // without its leading word; fewer digits would be taken for an ordinal
 
 std::string lower(std::string_view text) {
   std::string result{text};
@@ -35,15 +37,32 @@ bool is_named(const ProcessView& process, std::string_view target) {
          (!identity.label.empty() && target == identity.label);
 }
 
-std::string bare_uuid(std::string_view text) {
-  std::string bare = lower(text);
-  for (const std::string_view prefix : {"gpu-", "mtia-"}) {
-    if (bare.starts_with(prefix)) {
-      bare.erase(0, prefix.size());
+// "GPU-9f3c01aa-02" and what begins it: the digits without hyphens, and whose device the leading word says it is.
+struct UuidText {
+  std::string digits;
+  segment::Backend backend = segment::Backend::Unknown;  // no leading word: anybody's
+};
+
+UuidText read_uuid(std::string_view text) {
+  using segment::Backend;
+  // A slice of a GPU is called MIG-... by its driver; it is a CUDA device like any other.
+  constexpr std::array<std::pair<std::string_view, Backend>, 3> kWords{
+      {{"gpu-", Backend::Cuda}, {"mig-", Backend::Cuda}, {"mtia-", Backend::Mtia}}};
+  UuidText uuid{.digits = lower(text)};
+  for (const auto& [word, backend] : kWords) {
+    if (uuid.digits.starts_with(word)) {
+      uuid.digits.erase(0, word.size());
+      uuid.backend = backend;
+      break;
     }
   }
-  std::erase(bare, '-');
-  return bare;
+  std::erase(uuid.digits, '-');
+  return uuid;
+}
+
+bool is_uuid_form(const UuidText& uuid) {
+  const std::size_t shortest = uuid.backend == segment::Backend::Unknown ? kShortestUuid : 1;
+  return uuid.digits.size() >= shortest && are_hex_digits(uuid.digits);
 }
 
 std::string device_list(const ProcessView& process) {
@@ -67,8 +86,7 @@ bool is_device_form(std::string_view device) {
       return are_digits(device.substr(backend.size()));
     }
   }
-  const std::string bare = bare_uuid(device);
-  return are_digits(device) || (bare.size() >= kShortestUuid && are_hex_digits(bare));
+  return are_digits(device) || is_uuid_form(read_uuid(device));
 }
 
 bool is_device(const DeviceView& device, std::string_view wanted, bool one_backend) {
@@ -78,8 +96,9 @@ bool is_device(const DeviceView& device, std::string_view wanted, bool one_backe
   if (are_digits(wanted) && wanted.size() < kShortestUuid) {
     return one_backend && wanted == fmt::format("{}", device.snapshot.info.ordinal);
   }
-  const std::string bare = bare_uuid(wanted);
-  return bare.size() >= kShortestUuid && are_hex_digits(bare) && bare_uuid(device.uuid).starts_with(bare);
+  const UuidText uuid = read_uuid(wanted);
+  const bool may_be = uuid.backend == segment::Backend::Unknown || uuid.backend == device.snapshot.info.backend;
+  return may_be && is_uuid_form(uuid) && read_uuid(device.uuid).digits.starts_with(uuid.digits);
 }
 
 // A target that no readable segment has: somebody else's, a file we cannot use, or none at all.

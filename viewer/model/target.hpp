@@ -15,7 +15,8 @@ namespace tidemark::viewer {
 [[nodiscard]] std::size_t resolve_target(const View& view, std::string_view target);
 
 // Indices of the devices of `process` that `device` names: "cuda:0", "mtia:1", "0" where the process has one backend, a
-// uuid's beginning (4 digits or more), "all". Throws: Usage (no such form), NotFound (no such device there).
+// uuid's beginning in any case ("MTIA-73", "GPU-9f3c", or 4 digits and more alone), "all". Throws: Usage (no such form,
+// or several), NotFound (no such device there).
 [[nodiscard]] std::vector<std::size_t> resolve_devices(const ProcessView& process, std::string_view device);
 
 // Leaves only processes that one of `targets` names (by pid, id or label, dead ones too), and nobody else's.
