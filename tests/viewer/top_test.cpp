@@ -6,16 +6,19 @@
 #include <gtest/gtest.h>
 #include <poll.h>
 #include <sys/ioctl.h>
+#include <sys/syscall.h>
 #include <termios.h>
 #include <unistd.h>
 
 #include <array>
 #include <csignal>
 #include <cstdlib>
+#include <filesystem>
 
 namespace tidemark::test {
 namespace {
 
+namespace fs = std::filesystem;
 using testing::HasSubstr;
 
 // A terminal whose screen this test reads as bytes.
@@ -164,26 +167,66 @@ TEST_F(Top, SaysWhenAProcessRefuses) {
 TEST_F(Top, PutsTheTerminalBackWhenASignalEndsIt) {
   FakeProcess live(world_);
   const tcflag_t before = pty_.local_modes();
-  for (const int number : {SIGTERM, SIGINT, SIGHUP, SIGSEGV, SIGABRT}) {
+  for (const int number : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT}) {
     Process top = start({});
     pty_.wait_for("fake");
 
     top.signal(number);
     pty_.wait_for(leave_);
-    (void)top.wait();
+    (void)top.wait();  // by that signal, where no sanitizer has a say
 
     EXPECT_EQ(pty_.local_modes(), before) << number;
   }
 }
 
-TEST_F(Top, DiesByTheSignalThatEndedIt) {
+// SIGPIPE, SIGUSR1 and the other ones left the alternate screen standing.
+TEST_F(Top, PutsTheTerminalBackAndDiesByTheSignalThatEndedIt) {
   FakeProcess live(world_);
+  const tcflag_t before = pty_.local_modes();
+  for (const int number : {SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGPIPE, SIGUSR1, SIGUSR2, SIGALRM, SIGVTALRM, SIGPROF,
+                           SIGXCPU, SIGXFSZ, SIGSYS, SIGTRAP, SIGPOLL, SIGPWR, SIGSTKFLT, SIGRTMIN, SIGRTMAX}) {
+    Process top = start({});
+    pty_.wait_for("fake");
+
+    top.signal(number);
+    pty_.wait_for(leave_);
+
+    EXPECT_EQ(top.wait().signal, number);
+    EXPECT_EQ(pty_.local_modes(), before) << number;
+  }
+}
+
+// The thread that looks had every signal blocked, so that a crash of its own ended the program past the handlers.
+TEST_F(Top, PutsTheTerminalBackWhenAnotherThreadCrashes) {
+  FakeProcess live(world_);
+  const tcflag_t before = pty_.local_modes();
   Process top = start({});
   pty_.wait_for("fake");
 
-  top.signal(SIGTERM);
+  for (const auto& thread : fs::directory_iterator("/proc/" + std::to_string(top.pid()) + "/task")) {
+    if (const pid_t id = std::stoi(thread.path().filename()); id != top.pid()) {
+      ASSERT_EQ(syscall(SYS_tgkill, top.pid(), id, SIGSEGV), 0);
+    }
+  }
+  pty_.wait_for(leave_);
+  (void)top.wait();
 
-  EXPECT_EQ(top.wait().signal, SIGTERM);
+  EXPECT_EQ(pty_.local_modes(), before);
+}
+
+TEST_F(Top, LeavesIgnoredWhatWasIgnored) {
+  FakeProcess live(world_);
+  std::signal(SIGUSR1, SIG_IGN);
+  Process top = start({});
+  std::signal(SIGUSR1, SIG_DFL);
+  pty_.wait_for("fake");
+
+  top.signal(SIGUSR1);
+  pty_.type("?");
+  pty_.wait_for("leave (also F10, Ctrl-C)");
+  pty_.type("q");
+
+  EXPECT_EQ(top.wait().exit_code, 0);
 }
 
 TEST_F(Top, EndsWithItsTerminal) {

@@ -8,10 +8,14 @@ namespace tidemark::viewer {
 
 Sampler::Sampler(Look look, std::chrono::milliseconds interval, std::function<void()> on_news)
     : look_(std::move(look)), on_news_(std::move(on_news)), interval_(interval) {
-  // Signals are the terminal's business, in its thread.
+  // Signals are the terminal's business, in its thread; but a crash in this one has to put the terminal back, too, and
+  // a signal of a thread's own doing that is blocked ends the program without asking its handler.
   sigset_t all;
   sigset_t before;
   sigfillset(&all);
+  for (const int crash : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS}) {
+    sigdelset(&all, crash);
+  }
   pthread_sigmask(SIG_SETMASK, &all, &before);
   thread_ = std::thread([this] { run(); });
   pthread_sigmask(SIG_SETMASK, &before, nullptr);

@@ -14,8 +14,12 @@
 namespace tidemark::viewer::rescue {
 namespace {
 
+// Noted, so that the loop leaves in good order.
 constexpr std::array kEnding{SIGINT, SIGTERM, SIGHUP, SIGQUIT};
-constexpr std::array kCrashes{SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL};
+// All others that end a program by default; the real-time ones besides. Crashes can't wait for the loop, and for the
+// rest nobody expects more of us than that the terminal is whole.
+constexpr std::array kDeadly{SIGSEGV, SIGBUS,  SIGABRT,   SIGFPE,  SIGILL,  SIGTRAP, SIGSYS,  SIGPIPE, SIGALRM,
+                             SIGUSR1, SIGUSR2, SIGVTALRM, SIGPROF, SIGXCPU, SIGXFSZ, SIGPOLL, SIGPWR,  SIGSTKFLT};
 
 volatile std::sig_atomic_t ending = 0;
 volatile std::sig_atomic_t resumed = 0;
@@ -24,9 +28,8 @@ int wake = -1;
 termios before{};
 std::array<char, 256> leave_text{};  // what makes the terminal normal again
 std::size_t leave_length = 0;
-std::array<struct sigaction, kEnding.size()> ending_before{};
-std::array<struct sigaction, kCrashes.size()> crashes_before{};
-struct sigaction continue_before {};
+std::array<struct sigaction, NSIG> handlers_before{};  // by signal
+std::array<bool, NSIG> is_ours{};
 
 void ring() {
   const int error = errno;
@@ -46,17 +49,13 @@ void on_continue(int) {
 }
 
 // Puts the terminal back and lets the signal do what it would have done.
-void on_crash(int number) {
+void on_deadly(int number) {
   if (armed != 0) {
     armed = 0;
     [[maybe_unused]] const auto written = write(STDOUT_FILENO, leave_text.data(), leave_length);
     tcsetattr(STDIN_FILENO, TCSANOW, &before);
   }
-  for (std::size_t i = 0; i < kCrashes.size(); ++i) {
-    if (kCrashes[i] == number) {
-      sigaction(number, &crashes_before[i], nullptr);
-    }
-  }
+  sigaction(number, &handlers_before[static_cast<std::size_t>(number)], nullptr);
   raise(number);  // pending until this handler returns
 }
 
@@ -72,11 +71,17 @@ void append(const char* capability) {
   }
 }
 
-void handle(int number, void (*handler)(int), int flags, struct sigaction* previous) {
-  struct sigaction action {};
-  action.sa_handler = handler;
-  action.sa_flags = flags;
-  sigaction(number, &action, previous);
+// What whoever started us had ignored (nohup) stays ignored.
+void handle(int number, void (*handler)(int), int flags = 0) {
+  const auto at = static_cast<std::size_t>(number);
+  sigaction(number, nullptr, &handlers_before[at]);
+  is_ours[at] = handlers_before[at].sa_handler != SIG_IGN;
+  if (is_ours[at]) {
+    struct sigaction action {};
+    action.sa_handler = handler;
+    action.sa_flags = flags;
+    sigaction(number, &action, nullptr);
+  }
 }
 
 }  // namespace
@@ -86,13 +91,16 @@ void install(int wake_fd) {
   ending = 0;
   resumed = 0;
   tcgetattr(STDIN_FILENO, &before);
-  for (std::size_t i = 0; i < kEnding.size(); ++i) {
-    handle(kEnding[i], on_ending, 0, &ending_before[i]);
+  for (const int number : kEnding) {
+    handle(number, on_ending);
   }
-  for (std::size_t i = 0; i < kCrashes.size(); ++i) {
-    handle(kCrashes[i], on_crash, 0, &crashes_before[i]);
+  for (const int number : kDeadly) {
+    handle(number, on_deadly);
   }
-  handle(SIGCONT, on_continue, SA_RESTART, &continue_before);
+  for (int number = SIGRTMIN; number <= SIGRTMAX; ++number) {
+    handle(number, on_deadly);
+  }
+  handle(SIGCONT, on_continue, SA_RESTART);
 }
 
 void arm() {
@@ -105,13 +113,11 @@ void arm() {
 
 void uninstall() {
   armed = 0;
-  for (std::size_t i = 0; i < kEnding.size(); ++i) {
-    sigaction(kEnding[i], &ending_before[i], nullptr);
+  for (std::size_t number = 1; number < is_ours.size(); ++number) {
+    if (is_ours[number]) {
+      sigaction(static_cast<int>(number), &handlers_before[number], nullptr);
+    }
   }
-  for (std::size_t i = 0; i < kCrashes.size(); ++i) {
-    sigaction(kCrashes[i], &crashes_before[i], nullptr);
-  }
-  sigaction(SIGCONT, &continue_before, nullptr);
 }
 
 int ending_signal() { return ending; }

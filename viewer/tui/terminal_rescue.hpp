@@ -1,5 +1,5 @@
-// Signals while the terminal is ours: noted for the loop to leave by, and after a crash the terminal is put back before
-// the program dies. Everything here that runs in a handler is async-signal-safe.
+// Signals while the terminal is ours: some are noted for the loop to leave by; before any other that ends the program
+// does so, a crash or SIGUSR1, the terminal is put back. Everything here that runs in a handler is async-signal-safe.
 #pragma once
 
 namespace tidemark::viewer::rescue {
@@ -7,7 +7,7 @@ namespace tidemark::viewer::rescue {
 // Handlers on; each signal also writes a byte to `wake_fd`. Before curses starts, which keeps its hands off what is
 // handled already.
 void install(int wake_fd);
-// Curses is on: from now on a crash has something to put back.
+// Curses is on: from now on there is something to put back.
 void arm();
 // Handlers as they were.
 void uninstall();
