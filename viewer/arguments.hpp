@@ -42,6 +42,7 @@ struct CommandSyntax {
   std::string_view summary;   // one sentence
   std::string_view examples;  // lines, each with its own newline
   std::span<const OptionSpec> options;
+  bool looks_at_segments = true;
 };
 
 // Options that every command takes: --dir, -q, -h.

@@ -1,7 +1,6 @@
 // The entry of `tidemark`: finds the command, lets it run, turns what went wrong into one line and an exit code.
 #include "viewer/commands/commands.hpp"
-
-#include "shared/segment/names.hpp"
+#include "viewer/segment_directories.hpp"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -39,17 +38,6 @@ CommandLine find_command_word(const std::vector<std::string>& words) {
 
 bool is_on_terminal() { return isatty(STDIN_FILENO) == 1 && isatty(STDOUT_FILENO) == 1; }
 
-std::vector<std::filesystem::path> segment_directories(const Arguments& arguments) {
-  std::vector<std::filesystem::path> directories{segment::configured_directory()};
-  for (const std::string& more : arguments.values("--dir")) {
-    if (std::error_code ignored; !std::filesystem::is_directory(more, ignored)) {
-      throw Failure(ExitCode::Usage, fmt::format("--dir '{}' is not a directory", more));
-    }
-    directories.emplace_back(more);
-  }
-  return directories;
-}
-
 ExitCode run(const std::vector<std::string>& words) {
   if (!words.empty() && (words[0] == "--version" || words[0] == "-V")) {
     fmt::print("tidemark {}\n", TIDEMARK_VERSION);
@@ -73,8 +61,10 @@ ExitCode run(const std::vector<std::string>& words) {
     return ExitCode::Done;
   }
   Context context{.messages = Messages{arguments.has("--quiet")}, .directories = {}};
+  if (command->syntax.looks_at_segments) {
+    context.directories = segment_directories(arguments.values("--dir"), context.messages);
+  }
   if (command->syntax.takes != Operands::Program) {
-    context.directories = segment_directories(arguments);
     // `tidemark ps | head -1` ends quietly. Not before `run`: a program inherits what its parent had ignored.
     std::signal(SIGPIPE, SIG_DFL);
   }

@@ -205,9 +205,12 @@ void Runtime::start() noexcept {
   settings.has_thread = options_.has_thread;
   settings.count_hooks = &count_hooks;
   if (const Status started = publisher_.start(settings); !started.ok()) {
+    const bool is_relative = !options_.directory.empty() && options_.directory.view().front() != '/';
     log_line(LogLevel::Warn, "cannot create a segment in %s (%s); counters off, memory still cached",
              options_.directory.empty() ? "/dev/shm" : options_.directory.c_str(),
-             started.error().native != 0 ? strerror(started.error().native) : "not supported here");
+             is_relative                   ? "not an absolute path"
+             : started.error().native != 0 ? strerror(started.error().native)
+                                           : "not supported here");
     return;
   }
   if (options_.free == Free::Fast) {

@@ -37,6 +37,16 @@ TEST_P(NoSegment, WhereTheDirectoryDoesNotExist) {
   expect_one_line_and_no_harm(talk(launch));
 }
 
+TEST_P(NoSegment, WhereTheDirectoryIsRelative) {
+  Launch launch = shimmed();
+  launch.environment["TIDEMARK_DIR"] = "somewhere";
+
+  const Outcome outcome = talk(launch);
+
+  EXPECT_NE(outcome.err.find("somewhere (not an absolute path)"), std::string::npos) << outcome.err;
+  expect_one_line_and_no_harm(outcome);
+}
+
 TEST_P(NoSegment, WhereTheDirectoryIsAFile) {
   Launch launch = shimmed();
   launch.environment["TIDEMARK_DIR"] = world_.directory() + "/file";

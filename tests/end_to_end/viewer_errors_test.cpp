@@ -14,7 +14,6 @@
 namespace tidemark::test {
 namespace {
 
-constexpr int kFailed = 1;
 constexpr int kUsage = 2;
 constexpr int kNoTarget = 3;
 constexpr int kPermission = 4;
@@ -159,14 +158,14 @@ TEST_F(ViewerErrors, OfALaunchHaveTheCodesOfAShell) {
   EXPECT_EQ(world_.tidemark({"run", "--", "sh", "-c", "kill -TERM $$"}).signal, SIGTERM);
 }
 
-TEST_F(ViewerErrors, OfAMissingDirectoryAreNone) {
+TEST_F(ViewerErrors, OfAMissingDirectoryAreSaid) {
   Launch launch = world_.viewer({"ps", "--json"});
   launch.environment["TIDEMARK_DIR"] = world_.directory() + "/nowhere";
 
   const Outcome outcome = run(launch);
 
-  EXPECT_TRUE(outcome.exit_code == 0 || outcome.exit_code == kFailed) << describe(outcome);
-  if (outcome.exit_code == kFailed) expect_one_line(outcome);
+  EXPECT_EQ(outcome.exit_code, 0) << describe(outcome);
+  expect_one_line(outcome);
 }
 
 }  // namespace

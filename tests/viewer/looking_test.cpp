@@ -37,6 +37,7 @@ class Looking : public testing::Test {
 using Ps = Looking;
 using Show = Looking;
 using Gc = Looking;
+using Directories = Looking;
 using Surroundings = Looking;
 using WrongInput = Looking;
 
@@ -111,6 +112,49 @@ TEST_F(Ps, LooksIntoFurtherDirectories) {
   EXPECT_THAT(tidemark({"--dir", elsewhere.directory(), "ps"}).out, HasSubstr(there.id()));
   EXPECT_THAT(tidemark({"ps", "--dir", world_.directory(), "--csv"}).out, HasSubstr(here.id()));
   EXPECT_EQ(tidemark({"ps", "--dir", "/no/such/dir"}).exit_code, 2);
+}
+
+TEST_F(Directories, GivenOnTheCommandLineHaveToBeThere) {
+  const std::string file = world_.directory() + "/file";
+  std::ofstream(file) << "text";
+
+  const Outcome missing = tidemark({"ps", "--dir", "/no/such/dir"});
+  const Outcome no_directory = tidemark({"gc", "--dir", file});
+
+  EXPECT_EQ(missing.exit_code, 2);
+  EXPECT_EQ(missing.err, "tidemark: --dir '/no/such/dir' does not exist\n");
+  EXPECT_EQ(no_directory.exit_code, 2);
+  EXPECT_EQ(no_directory.err, "tidemark: --dir '" + file + "' is not a directory\n");
+}
+
+// The viewer said nothing at all, and showed nothing.
+TEST_F(Directories, OfTheEnvironmentAreMissedAloud) {
+  const std::string file = world_.directory() + "/file";
+  std::ofstream(file) << "text";
+  const auto with_directory = [&](const std::string& directory, std::vector<std::string> words) {
+    Launch launch = world_.viewer(std::move(words));
+    launch.environment["TIDEMARK_DIR"] = directory;
+    return run(launch);
+  };
+
+  const Outcome missing = with_directory("/no/such/dir", {"ps", "--json"});
+  EXPECT_EQ(missing.exit_code, 0) << "an empty list is success";
+  EXPECT_EQ(missing.err, "tidemark: TIDEMARK_DIR '/no/such/dir' does not exist; no segment is found there\n");
+  EXPECT_EQ(json::parse(missing.out).at("processes").size(), 0U);
+  EXPECT_EQ(with_directory("/no/such/dir", {"ps", "--json", "-q"}).err, "");
+  EXPECT_THAT(with_directory(file, {"gc"}).err, HasSubstr("TIDEMARK_DIR '" + file + "' is not a directory"));
+  EXPECT_THAT(with_directory("relative", {"ps"}).err,
+              StartsWith("tidemark: TIDEMARK_DIR 'relative' has to be an absolute path; "));
+  EXPECT_EQ(with_directory("/no/such/dir", {"show", "1"}).exit_code, 3);
+}
+
+TEST_F(Directories, ThatAreRelativeAreNotLookedInto) {
+  FakeProcess live(world_);
+  Launch launch = world_.viewer({"ps"});
+  launch.directory = fs::path{world_.directory()}.parent_path();
+  launch.environment["TIDEMARK_DIR"] = fs::path{world_.directory()}.filename();
+
+  EXPECT_THAT(run(launch).out, Not(HasSubstr(live.id()))) << "the program that is given it refuses it";
 }
 
 TEST_F(Show, FindsAProcessByPidIdAndLabel) {

@@ -29,7 +29,8 @@ Command help_command() {
                      .takes = Operands::Any,
                      .summary = "What the commands do.",
                      .examples = "  tidemark help run\n",
-                     .options = {}},
+                     .options = {},
+                     .looks_at_segments = false},
           .run = run};
 }
 

@@ -78,7 +78,8 @@ Command run_command() {
                      .examples = "  tidemark run -- ./train --epochs 3\n"
                                  "  tidemark run --label eval --limit 8GiB python3 eval.py\n"
                                  "  tidemark run --simulate mtia -- ./mtia_train\n",
-                     .options = run_option_specs()},
+                     .options = run_option_specs(),
+                     .looks_at_segments = false},
           .run = run};
 }
 
