@@ -169,21 +169,19 @@ ControlClient::ControlClient(const segment::SegmentReader& reader, segment::File
     : reader_(&reader), file_(std::move(file)), bell_page_(std::move(bell_page)), slot_(slot) {}
 
 Outcome ControlClient::request(const Order& order, std::chrono::nanoseconds timeout) {
-  if (const Status posted = post(order, timeout); !posted) {
+  if (const Status posted = post(order); !posted) {
     return reader_->is_owner_alive() ? outcome(OutcomeKind::Timeout, "the request could not be posted")
                                      : outcome(OutcomeKind::Gone, {});
   }
   return wait(timeout);
 }
 
-Status ControlClient::post(const Order& order, std::chrono::nanoseconds deadline) {
-  const bool has_deadline = !order.may_run_later && deadline.count() > 0;
+Status ControlClient::post(const Order& order) {
   RequestRecord record;
   record.operation = static_cast<std::uint32_t>(order.operation);
   record.device = order.device;
   record.arguments = order.arguments;
-  record.deadline_realtime_ns =
-      has_deadline ? clock_ns(CLOCK_REALTIME) + static_cast<std::uint64_t>(deadline.count()) : 0;
+  record.awaited = order.may_run_later ? 0 : kAwaited;
   order_ = order;
   return write_request(record);
 }

@@ -41,8 +41,8 @@ struct Order {
   Operation operation = Operation::Ping;
   std::uint32_t device = kAllDevices;  // DeviceSnapshot::slot
   std::array<std::uint64_t, 4> arguments{};
-  // A request that was not begun in time is withdrawn. True: it stays posted, and the caller doesn't care when it runs
-  // (`empty-cache --timeout 0`).
+  // A request that was not begun in time is withdrawn, and not begun after its client is destroyed. True: it stays
+  // posted, and the caller doesn't care when it runs (`empty-cache --timeout 0`).
   bool may_run_later = false;
 };
 
@@ -56,7 +56,7 @@ class ControlClient {
   [[nodiscard]] Outcome request(const Order& order, std::chrono::nanoseconds timeout = std::chrono::seconds{2});
 
   // The two halves of request(), for a caller that has other things to do. One request at a time.
-  [[nodiscard]] Status post(const Order& order, std::chrono::nanoseconds deadline);
+  [[nodiscard]] Status post(const Order& order);
   [[nodiscard]] Outcome wait(std::chrono::nanoseconds timeout);
 
   // Withdraws what was posted. Timeout in the outcome: it did not and will not run.

@@ -10,8 +10,10 @@
 #include <climits>
 #include <cstddef>
 #include <ctime>
+#include <optional>
 #include <span>
 
+#include "shared/segment/liveness.hpp"
 #include "shared/segment/own_identity.hpp"
 #include "shared/segment/record_copy.hpp"
 
@@ -191,12 +193,12 @@ bool ControlHost::take(std::uint32_t slot, const RequestRecord& record) noexcept
   if (request.operation == Operation::Nop) {
     acknowledge(request, withdraw(request, before));
   } else {
-    acknowledge(request, run(request, record.deadline_realtime_ns));
+    acknowledge(request, run(request, record.awaited != 0));
   }
   return true;
 }
 
-Answer ControlHost::run(const Request& request, std::uint64_t deadline_realtime_ns) noexcept {
+Answer ControlHost::run(const Request& request, bool is_awaited) noexcept {
   if (static_cast<std::uint32_t>(request.operation) >= kOperations) {
     return refusal(AckStatus::Refused, "the process doesn't know this request");
   }
@@ -208,8 +210,8 @@ Answer ControlHost::run(const Request& request, std::uint64_t deadline_realtime_
                                            ? "the process allows peak resets only (TIDEMARK_CONTROL=peaks)"
                                            : "the process allows no requests (TIDEMARK_CONTROL=off)");
   }
-  if (deadline_realtime_ns != 0 && clock_ns(CLOCK_REALTIME) > deadline_realtime_ns) {
-    return refusal(AckStatus::Refused, "the process saw it too late");
+  if (is_awaited && has_viewer_left(request.slot)) {
+    return refusal(AckStatus::Refused, "its viewer was gone before the process saw it");
   }
   // A viewer that gives up now learns that it has begun.
   segment::Acknowledgement running;
@@ -223,6 +225,12 @@ Answer ControlHost::run(const Request& request, std::uint64_t deadline_realtime_
     answer.status = AckStatus::Failed;
   }
   return answer;
+}
+
+// Where that cannot be told (no descriptor left, or no right to open the file), the viewer is taken to wait.
+bool ControlHost::has_viewer_left(std::uint32_t slot) noexcept {
+  const std::optional<bool> locked = writer_.is_control_locked(kSlotLockOffset + slot);
+  return locked.has_value() && !*locked;
 }
 
 // Says Superseded if the request in arguments[0] has not run and never will; otherwise Done, and in results[0] what

@@ -3,7 +3,7 @@
 // Never dereferences the control file: it waits with futex(2) through a read-only mapping, and has the kernel copy from
 // it into private memory. Truncated, garbled or replaced files cost requests, never the process. Threads: poll() and
 // complete() from any thread (one private lock; not held while the handler runs); wait() from one. No allocation, no
-// exception. The clock is CLOCK_REALTIME for deadlines (the only one that containers share).
+// exception.
 #pragma once
 
 #include <array>
@@ -19,7 +19,7 @@
 
 namespace tidemark::control {
 
-// A request that passed every check of form: known operation, device in range or kAllDevices, in time, allowed by
+// A request that passed every check of form: known operation, device in range or kAllDevices, still wanted, allowed by
 // policy.
 struct Request {
   std::uint32_t slot = 0;
@@ -88,7 +88,8 @@ class ControlHost {
   std::size_t poll_alone() noexcept;
   bool read_image() noexcept;
   bool take(std::uint32_t slot, const RequestRecord& record) noexcept;
-  [[nodiscard]] Answer run(const Request& request, std::uint64_t deadline_realtime_ns) noexcept;
+  [[nodiscard]] Answer run(const Request& request, bool is_awaited) noexcept;
+  [[nodiscard]] bool has_viewer_left(std::uint32_t slot) noexcept;
   [[nodiscard]] Answer withdraw(const Request& nop, const SlotState& before) noexcept;
   void acknowledge(const Request& request, const Answer& answer) noexcept;
   void close() noexcept;

@@ -8,6 +8,9 @@
 // is legal); the kernel frees it when the viewer dies. A request is written with one pwrite and counts when its
 // checksum is right. Tickets of a slot grow; a ticket runs at most once. The bell is set to another random value (not
 // incremented: that would need a mapping, and a truncated file would kill the viewer) and its waiter woken.
+//
+// No clock decides about a request: clocks are set, and containers may have their own. A viewer that gives up withdraws
+// what it posted; one that died doesn't hold its slot any more, and what it waited for is not begun.
 #pragma once
 
 #include <array>
@@ -66,20 +69,23 @@ static_assert(offsetof(ControlHead, slot_count) == 12 && offsetof(ControlHead, s
 static_assert(offsetof(ControlHead, slots_offset) == 20 && offsetof(ControlHead, nonce) == 24);
 static_assert(offsetof(ControlHead, bell) == 32 && offsetof(ControlHead, reserved) == 40);
 
+// Once the place of a deadline in CLOCK_REALTIME: this value is one that never passes.
+inline constexpr std::uint64_t kAwaited = UINT64_MAX;
+
 struct RequestRecord {
   std::uint64_t ticket = 0;    // 0 = never used
   std::uint64_t checksum = 0;  // checksum_of
   std::uint32_t operation = 0;
   std::uint32_t device = kAllDevices;  // a slot of the segment's DEVICES, or all
   std::array<std::uint64_t, 4> arguments{};
-  std::uint64_t deadline_realtime_ns = 0;  // not to be run later; 0 = none
-  std::uint32_t client_pid = 0;            // information only: authority is the file's mode
+  std::uint64_t awaited = 0;     // not 0 (kAwaited): not to be begun once nobody holds the slot
+  std::uint32_t client_pid = 0;  // information only: authority is the file's mode
   std::uint32_t client_uid = 0;
   std::array<std::uint64_t, 7> reserved{};
 };
 static_assert(sizeof(RequestRecord) == 128 && offsetof(RequestRecord, checksum) == 8);
 static_assert(offsetof(RequestRecord, operation) == 16 && offsetof(RequestRecord, device) == 20);
-static_assert(offsetof(RequestRecord, arguments) == 24 && offsetof(RequestRecord, deadline_realtime_ns) == 56);
+static_assert(offsetof(RequestRecord, arguments) == 24 && offsetof(RequestRecord, awaited) == 56);
 static_assert(offsetof(RequestRecord, client_pid) == 64 && offsetof(RequestRecord, client_uid) == 68);
 static_assert(offsetof(RequestRecord, reserved) == 72);
 

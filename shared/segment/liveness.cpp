@@ -74,10 +74,11 @@ std::int64_t holder_in_line(std::string_view line, std::uint64_t device, std::ui
 
 }  // namespace
 
-bool is_locked(int fd) noexcept {
+bool is_locked(int fd, std::uint64_t byte) noexcept {
   struct flock probe {};
   probe.l_type = F_WRLCK;
   probe.l_whence = SEEK_SET;
+  probe.l_start = static_cast<off_t>(byte);
   probe.l_len = 1;
   return ::fcntl(fd, F_OFD_GETLK, &probe) == 0 && probe.l_type != F_UNLCK;
 }

@@ -5,8 +5,9 @@
 
 namespace tidemark::segment {
 
-// By the lock that the owner's mapping holds; needs only a descriptor open for reading.
-[[nodiscard]] bool is_locked(int fd) noexcept;
+// Does somebody hold an OFD lock on this byte of the file? The first one is locked by the owner's mapping for as long
+// as that lives. Needs only a descriptor open for reading. False also where the kernel can't say.
+[[nodiscard]] bool is_locked(int fd, std::uint64_t byte = 0) noexcept;
 
 // Holder of the flock on a file, as this process's /proc numbers it; 0 = nobody visible from here.
 [[nodiscard]] std::int64_t flock_holder(std::uint64_t device, std::uint64_t inode);

@@ -77,7 +77,7 @@ enum class AckStatus : std::uint32_t {
   Done = 1,
   Running = 2,
   Deferred = 3,    // parked until the program's next call; `detail` says why
-  Refused = 4,     // not allowed (policy), or it came too late (deadline)
+  Refused = 4,     // not allowed (policy), or its viewer had gone before it began
   Superseded = 5,  // withdrawn before it ran
   Invalid = 6,     // no such operation, device or argument
   Failed = 7,      // tried, and it did not work

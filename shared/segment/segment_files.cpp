@@ -14,6 +14,7 @@
 #include "shared/base/scratch.hpp"
 #include "shared/segment/file_steps.hpp"
 #include "shared/segment/layout.hpp"
+#include "shared/segment/liveness.hpp"
 #include "shared/segment/record_copy.hpp"
 
 // Newer than some C libraries' headers.
@@ -325,6 +326,16 @@ Status read_control_file(const SegmentFiles& files, std::span<std::byte> into, s
   const Result<FileIdentity> identity = identity_of(file.get());
   const bool is_read = identity && identity.value() == files.control_identity && read_exactly(file.get(), into, offset);
   return is_read ? Status{} : Status{Error{ErrorCode::System, errno}};
+}
+
+// A lock belongs to an open file, so one is needed to ask; only where a request is about to begin.
+std::optional<bool> is_control_file_locked(const SegmentFiles& files, std::uint64_t offset) noexcept {
+  const FileHandle file{files.backing == Backing::Memfd
+                            ? ::fcntl(files.control_memfd.get(), F_DUPFD_CLOEXEC, 3)
+                            : ::open(files.control_path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)};
+  const Result<FileIdentity> identity = identity_of(file.get());
+  return identity && identity.value() == files.control_identity ? std::optional{is_locked(file.get(), offset)}
+                                                                : std::nullopt;
 }
 
 }  // namespace tidemark::segment

@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 
 #include "shared/base/result.hpp"
@@ -45,9 +46,10 @@ using FillStats = void (*)(std::span<std::byte> memory, std::uint64_t nonce, con
 void remove_names(const SegmentFiles& files) noexcept;
 
 [[nodiscard]] bool is_stats_name_present(const SegmentFiles& files) noexcept;
-// See SegmentWriter::check_control, read_control.
+// See SegmentWriter::check_control, read_control, is_control_locked.
 [[nodiscard]] Status check_control_file(const SegmentFiles& files) noexcept;
 [[nodiscard]] Status read_control_file(const SegmentFiles& files, std::span<std::byte> into,
                                        std::size_t offset) noexcept;
+[[nodiscard]] std::optional<bool> is_control_file_locked(const SegmentFiles& files, std::uint64_t offset) noexcept;
 
 }  // namespace tidemark::segment

@@ -339,5 +339,8 @@ Status SegmentWriter::check_control() const noexcept { return check_control_file
 Status SegmentWriter::read_control(std::span<std::byte> into, std::size_t offset) const noexcept {
   return read_control_file(state_->files, into, offset);
 }
+std::optional<bool> SegmentWriter::is_control_locked(std::uint64_t offset) const noexcept {
+  return is_control_file_locked(state_->files, offset);
+}
 
 }  // namespace tidemark::segment

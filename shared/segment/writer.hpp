@@ -14,6 +14,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string_view>
 
@@ -118,6 +119,8 @@ class SegmentWriter {
   [[nodiscard]] Status check_control() const noexcept;
   // A copy of its bytes. System: cut off, or not to be had this time.
   [[nodiscard]] Status read_control(std::span<std::byte> into, std::size_t offset) const noexcept;
+  // Does another open file of the control file hold the lock on that byte? None: that can't be told now.
+  [[nodiscard]] std::optional<bool> is_control_locked(std::uint64_t offset) const noexcept;
 
  private:
   struct State;

@@ -35,7 +35,7 @@ TEST(Cancel, BeforeTheHostLookedMeansThatNothingRan) {
   ControlWorld world;
   const SegmentReader reader = world.reader();
   ControlClient client = ControlClient::open(reader).value();
-  ASSERT_TRUE(client.post({.operation = Operation::SetLimit}, 0ns).ok());
+  ASSERT_TRUE(client.post({.operation = Operation::SetLimit}).ok());
   std::thread host{[&] {
     wait_for_nop(world, 0);
     world.host.poll();
@@ -52,7 +52,7 @@ TEST(Cancel, AfterTheFactSaysWhatHappened) {
   ControlWorld world;
   const SegmentReader reader = world.reader();
   ControlClient client = ControlClient::open(reader).value();
-  ASSERT_TRUE(client.post({.operation = Operation::SetLimit}, 0ns).ok());
+  ASSERT_TRUE(client.post({.operation = Operation::SetLimit}).ok());
   world.host.poll();
   std::thread host{[&] {
     wait_for_nop(world, 0);
@@ -72,7 +72,7 @@ TEST(Cancel, TakesADeferredRequestBack) {
     ControlClient client = ControlClient::open(reader).value();
     world.handler.answer_with(AckStatus::Deferred);
     world.handler.allow_withdrawal(may_withdraw);
-    ASSERT_TRUE(client.post({.operation = Operation::EmptyCache}, 0ns).ok());
+    ASSERT_TRUE(client.post({.operation = Operation::EmptyCache}).ok());
     world.host.poll();
     std::thread host{[&] {
       wait_for_nop(world, 0);
@@ -91,7 +91,7 @@ TEST(Cancel, WithoutAnAnswerIsIndeterminate) {
   ControlWorld world;
   const SegmentReader reader = world.reader();
   ControlClient client = ControlClient::open(reader).value();
-  ASSERT_TRUE(client.post({.operation = Operation::SetLimit}, 0ns).ok());
+  ASSERT_TRUE(client.post({.operation = Operation::SetLimit}).ok());
 
   EXPECT_EQ(client.cancel(0ns).kind, OutcomeKind::Indeterminate);
 

@@ -45,7 +45,7 @@ TEST(ControlFile, ThatIsTruncatedCostsRequestsOnly) {
   EXPECT_TRUE(world.handler.requests().empty());
 
   test::write_file(world.control_path(), whole);
-  ASSERT_TRUE(client.post({.operation = Operation::Ping}, 0ns).ok());
+  ASSERT_TRUE(client.post({.operation = Operation::Ping}).ok());
   world.host.poll();
   EXPECT_EQ(client.wait(0ns).kind, OutcomeKind::Done);
 }
@@ -177,7 +177,7 @@ TEST(ControlFile, WithoutANameWorksToo) {
   ASSERT_NE(ours, found.segments.end());
   ControlClient client = ControlClient::open(ours->reader).value();
 
-  ASSERT_TRUE(client.post({.operation = Operation::ResetPeak}, 0ns).ok());
+  ASSERT_TRUE(client.post({.operation = Operation::ResetPeak}).ok());
   EXPECT_EQ(world.host.poll(), 1u);
 
   EXPECT_EQ(client.wait(0ns).kind, OutcomeKind::Done);

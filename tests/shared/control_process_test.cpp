@@ -184,7 +184,7 @@ TEST(Viewers, KilledAtRandomDisturbNobody) {
   for (std::size_t i = 0; i < kRequestSlots; ++i) {
     all.push_back(ControlClient::open(reader).value());  // no dead viewer holds a slot
   }
-  ASSERT_TRUE(all[0].post({.operation = Operation::ResetPeak, .arguments = {5, ~std::uint64_t{5}}}, 0ns).ok());
+  ASSERT_TRUE(all[0].post({.operation = Operation::ResetPeak, .arguments = {5, ~std::uint64_t{5}}}).ok());
   host.poll();
   EXPECT_EQ(all[0].wait(0ns).kind, OutcomeKind::Done);
 }

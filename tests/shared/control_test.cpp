@@ -30,7 +30,7 @@ TEST(Control, CarriesARequestThereAndItsAnswerBack) {
   ControlClient client = ControlClient::open(reader).value();
   world.handler.answer_with(AckStatus::Done, "8 MiB given back");
 
-  ASSERT_TRUE(client.post({.operation = Operation::EmptyCache, .device = 3, .arguments = {1, 2, 3, 4}}, 0ns).ok());
+  ASSERT_TRUE(client.post({.operation = Operation::EmptyCache, .device = 3, .arguments = {1, 2, 3, 4}}).ok());
   EXPECT_EQ(world.host.poll(), 1u);
   const Outcome outcome = client.wait(0ns);
 
@@ -63,7 +63,7 @@ TEST(Control, CountsWhatItDidAndRefused) {
   const SegmentReader reader = world.reader();
   ControlClient client = ControlClient::open(reader).value();
   for (const Operation operation : {Operation::ResetPeak, Operation::EmptyCache}) {
-    ASSERT_TRUE(client.post({.operation = operation}, 0ns).ok());
+    ASSERT_TRUE(client.post({.operation = operation}).ok());
     world.host.poll();
   }
   write_record(world, 20, [] {
@@ -102,7 +102,7 @@ TEST(Policy, DecidesWhichRequestsAreObeyed) {
     ControlWorld world{policy};
     const SegmentReader reader = world.reader();
     ControlClient client = ControlClient::open(reader).value();
-    ASSERT_TRUE(client.post({.operation = operation}, 0ns).ok());
+    ASSERT_TRUE(client.post({.operation = operation}).ok());
     world.host.poll();
 
     const Outcome outcome = client.wait(0ns);
@@ -119,7 +119,7 @@ TEST(Control, RefusesWhatItDoesNotKnow) {
   const SegmentReader reader = world.reader();
   ControlClient client = ControlClient::open(reader).value();
   const auto outcome_of = [&](const Order& order) {
-    EXPECT_TRUE(client.post(order, 0ns).ok());
+    EXPECT_TRUE(client.post(order).ok());
     world.host.poll();
     return client.wait(0ns);
   };
@@ -131,16 +131,34 @@ TEST(Control, RefusesWhatItDoesNotKnow) {
   EXPECT_EQ(outcome_of({.operation = Operation::ResetPeak, .device = kAllDevices}).status, AckStatus::Done);
 }
 
-TEST(Control, DoesNotRunWhatCameTooLate) {
+TEST(Control, DoesNotBeginWhatNobodyWaitsForAnyMore) {
   ControlWorld world;
   const SegmentReader reader = world.reader();
-  ControlClient client = ControlClient::open(reader).value();
-  ASSERT_TRUE(client.post({.operation = Operation::ResetPeak}, 1ns).ok());
+  {
+    ControlClient killed = ControlClient::open(reader).value();
+    ASSERT_TRUE(killed.post({.operation = Operation::ResetPeak}).ok());
+  }
 
   world.host.poll();
 
-  EXPECT_EQ(client.wait(0ns).status, AckStatus::Refused);
   EXPECT_TRUE(world.handler.requests().empty());
+  EXPECT_EQ(reader.acknowledgement(0).value().status, AckStatus::Refused);
+}
+
+// Deadlines were times of CLOCK_REALTIME: with a clock set forward, every request came too late.
+TEST(Control, AsksNoClockWhetherARequestIsStillWanted) {
+  ControlWorld world;
+  const SegmentReader reader = world.reader();
+  const ControlClient waiting = ControlClient::open(reader).value();
+  RequestRecord record = record_of(1);
+  record.awaited = 1;  // a nanosecond into 1970
+  record.checksum = checksum_of(record);
+  write_record(world, waiting.slot(), record);
+
+  world.host.poll();
+
+  EXPECT_EQ(world.handler.requests().size(), 1u);
+  EXPECT_EQ(reader.acknowledgement(waiting.slot()).value().status, AckStatus::Done);
 }
 
 TEST(Control, TellsTheHandlersFailure) {
@@ -149,7 +167,7 @@ TEST(Control, TellsTheHandlersFailure) {
   ControlClient client = ControlClient::open(reader).value();
   for (const AckStatus status : {AckStatus::Failed, AckStatus::Invalid, AckStatus::Refused, AckStatus::None}) {
     world.handler.answer_with(status, "no such device");
-    ASSERT_TRUE(client.post({.operation = Operation::SetLimit}, 0ns).ok());
+    ASSERT_TRUE(client.post({.operation = Operation::SetLimit}).ok());
     world.host.poll();
 
     const Outcome outcome = client.wait(0ns);
@@ -198,15 +216,15 @@ TEST(Tickets, GoOnWhereTheFormerViewerStopped) {
   {
     ControlClient former = ControlClient::open(reader).value();
     ASSERT_EQ(former.slot(), 0u);
-    ASSERT_TRUE(former.post({.operation = Operation::Ping}, 0ns).ok());
+    ASSERT_TRUE(former.post({.operation = Operation::Ping}).ok());
     world.host.poll();
     // Posted and never seen: the viewer dies, the next one overwrites it.
-    ASSERT_TRUE(former.post({.operation = Operation::SetLimit}, 0ns).ok());
+    ASSERT_TRUE(former.post({.operation = Operation::SetLimit}).ok());
   }
   ControlClient next = ControlClient::open(reader).value();
   ASSERT_EQ(next.slot(), 0u);
 
-  ASSERT_TRUE(next.post({.operation = Operation::ResetPeak}, 0ns).ok());
+  ASSERT_TRUE(next.post({.operation = Operation::ResetPeak}).ok());
   EXPECT_EQ(world.host.poll(), 1u);
 
   EXPECT_EQ(next.wait(0ns).kind, OutcomeKind::Done);
@@ -220,7 +238,7 @@ TEST(Tickets, SurviveGarbageLeftInTheSlot) {
   write_record(world, 0, record_of(UINT64_MAX));  // whole, and absurd
   ControlClient client = ControlClient::open(reader).value();
 
-  ASSERT_TRUE(client.post({.operation = Operation::Ping}, 0ns).ok());
+  ASSERT_TRUE(client.post({.operation = Operation::Ping}).ok());
   world.host.poll();
 
   EXPECT_EQ(client.wait(0ns).kind, OutcomeKind::Done);
@@ -246,8 +264,8 @@ TEST(Slots, AreServedTogether) {
   const SegmentReader reader = world.reader();
   ControlClient first = ControlClient::open(reader).value();
   ControlClient second = ControlClient::open(reader).value();
-  ASSERT_TRUE(first.post({.operation = Operation::Ping, .arguments = {1}}, 0ns).ok());
-  ASSERT_TRUE(second.post({.operation = Operation::Ping, .arguments = {2}}, 0ns).ok());
+  ASSERT_TRUE(first.post({.operation = Operation::Ping, .arguments = {1}}).ok());
+  ASSERT_TRUE(second.post({.operation = Operation::Ping, .arguments = {2}}).ok());
 
   EXPECT_EQ(world.host.poll(), 2u);
 
@@ -260,7 +278,7 @@ TEST(Deferred, IsParkedUntilItIsComplete) {
   const SegmentReader reader = world.reader();
   ControlClient client = ControlClient::open(reader).value();
   world.handler.answer_with(AckStatus::Deferred, "waits for the program's next call");
-  ASSERT_TRUE(client.post({.operation = Operation::EmptyCache}, 0ns).ok());
+  ASSERT_TRUE(client.post({.operation = Operation::EmptyCache}).ok());
   world.host.poll();
 
   const Outcome parked = client.wait(0ns);
@@ -291,7 +309,7 @@ TEST(Deferred, MayBeCompleteBeforeItIsAcknowledged) {
   handler.host = &host;
   const SegmentReader reader = SegmentReader::open(writer.path()).value();
   ControlClient client = ControlClient::open(reader).value();
-  ASSERT_TRUE(client.post({.operation = Operation::EmptyCache}, 0ns).ok());
+  ASSERT_TRUE(client.post({.operation = Operation::EmptyCache}).ok());
 
   host.poll();
 
@@ -304,7 +322,7 @@ TEST(Deferred, DoesNotDisturbTheSlotsNextRequest) {
   ControlClient client = ControlClient::open(reader).value();
   world.handler.answer_with(AckStatus::Deferred);
   for (int i = 0; i < 2; ++i) {
-    ASSERT_TRUE(client.post({.operation = Operation::EmptyCache}, 0ns).ok());
+    ASSERT_TRUE(client.post({.operation = Operation::EmptyCache}).ok());
     world.host.poll();
   }
 
