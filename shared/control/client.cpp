@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <linux/futex.h>
 #include <sys/random.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -15,7 +14,7 @@
 #include <span>
 #include <utility>
 
-#include "shared/segment/enumerate.hpp"
+#include "shared/control/control_file.hpp"
 #include "shared/segment/own_identity.hpp"
 #include "shared/segment/record_copy.hpp"
 
@@ -27,6 +26,8 @@ using segment::clock_ns;
 
 // How often a waiting viewer looks whether the process still lives.
 constexpr std::chrono::nanoseconds kLookInterval = std::chrono::milliseconds{50};
+// One flag is asked for: it needs no consistent record.
+constexpr segment::ReadBudget kFlagBudget{.still_ns = 0, .busy_ns = 0, .tries_before_sleep = 8};
 
 std::uint64_t slot_offset(std::uint32_t slot) {
   return offsetof(ControlImage, slots) + std::uint64_t{slot} * sizeof(RequestRecord);
@@ -38,25 +39,6 @@ bool write_exactly(int fd, std::span<const std::byte> bytes, std::uint64_t offse
     wrote = ::pwrite(fd, bytes.data(), bytes.size(), static_cast<off_t>(offset));
   } while (wrote < 0 && errno == EINTR);
   return wrote == static_cast<ssize_t>(bytes.size());
-}
-
-Status check_head(int fd, std::uint64_t nonce) {
-  struct stat info {};
-  ControlHead head;
-  if (::fstat(fd, &info) != 0 || !S_ISREG(info.st_mode) ||
-      !segment::read_exactly(fd, std::as_writable_bytes(std::span{&head, 1}), 0) || head.magic != kControlMagic ||
-      head.nonce != nonce) {
-    return Error{ErrorCode::BadFormat};
-  }
-  if (head.major != kControlMajor) {
-    return Error{ErrorCode::WrongVersion};
-  }
-  const ControlHead expected;
-  if (head.slot_count != expected.slot_count || head.slot_stride != expected.slot_stride ||
-      head.slots_offset != expected.slots_offset) {
-    return Error{ErrorCode::BadFormat};
-  }
-  return {};
 }
 
 // The first slot that no other viewer holds.
@@ -132,6 +114,8 @@ const char* to_text(OutcomeKind kind) noexcept {
       return "timeout";
     case OutcomeKind::Gone:
       return "gone";
+    case OutcomeKind::Closed:
+      return "closed";
     case OutcomeKind::Indeterminate:
       return "indeterminate";
   }
@@ -139,20 +123,11 @@ const char* to_text(OutcomeKind kind) noexcept {
 }
 
 Result<ControlClient> ControlClient::open(const segment::SegmentReader& reader) {
-  const Result<std::string> path = segment::find_control_path(reader);
-  if (!path) {
-    return path.error();
+  Result<segment::FileHandle> opened = open_control_file(reader, O_RDWR);
+  if (!opened) {
+    return opened.error();
   }
-  // The name of a memfd in /proc is a link by nature; any other link is not ours.
-  const bool is_memfd = !path.value().ends_with(segment::kControlSuffix);
-  segment::FileHandle file{
-      ::open(path.value().c_str(), O_RDWR | O_NONBLOCK | O_CLOEXEC | O_NOCTTY | (is_memfd ? 0 : O_NOFOLLOW))};
-  if (!file) {
-    return errno == ELOOP ? Error{ErrorCode::BadFormat, errno} : segment::system_error(errno);
-  }
-  if (const Status sound = check_head(file.get(), reader.identity().nonce); !sound) {
-    return sound.error();
-  }
+  segment::FileHandle file = std::move(opened).value();
   Result<segment::Mapping> bell_page = segment::Mapping::of(file.get(), segment::MapMode::ReadOnly, kControlBytes);
   if (!bell_page) {
     return bell_page.error();
@@ -216,7 +191,8 @@ Status ControlClient::write_request(RequestRecord record) {
   return {};
 }
 
-// The last acknowledgement of `ticket` that came in time; ends early with a final one, or with the process.
+// The last acknowledgement of `ticket` that came in time; ends early with a final one, with the process, or when the
+// process says that it reads no requests any more.
 ControlClient::Waited ControlClient::wait_for(std::uint64_t ticket, std::chrono::nanoseconds timeout) const {
   const std::uint64_t end =
       clock_ns(CLOCK_MONOTONIC) + static_cast<std::uint64_t>(std::max<std::int64_t>(timeout.count(), 0));
@@ -224,12 +200,15 @@ ControlClient::Waited ControlClient::wait_for(std::uint64_t ticket, std::chrono:
     Waited waited;
     // In this order: a process that acknowledges and ends in between has been seen alive or has acknowledged.
     waited.is_alive = reader_->is_owner_alive();
+    const bool is_closed = reader_->globals(kFlagBudget).has(segment::ProcessFlag::ControlClosed);
     const std::uint32_t bell = reader_->ack_bell();
     if (const auto ack = reader_->acknowledgement(slot_); ack && ack.value().ticket == ticket) {
       waited.ack = ack.value();
     }
+    // What it has begun or parked it still ends, without the file.
+    waited.is_closed = is_closed && waited.ack.status == AckStatus::None;
     const std::uint64_t now = clock_ns(CLOCK_MONOTONIC);
-    if (is_final(waited.ack.status) || !waited.is_alive || now >= end) {
+    if (is_final(waited.ack.status) || !waited.is_alive || waited.is_closed || now >= end) {
       return waited;
     }
     const std::chrono::nanoseconds rest{static_cast<std::int64_t>(end - now)};
@@ -248,8 +227,11 @@ Outcome ControlClient::wait(std::chrono::nanoseconds timeout) {
   if (waited.ack.status == AckStatus::Deferred) {
     return outcome_of(waited.ack);
   }
+  if (waited.is_closed) {
+    return outcome(OutcomeKind::Closed, {});
+  }
   if (order_.may_run_later) {
-    return outcome(OutcomeKind::Deferred, "posted; the process has not looked at it yet");
+    return outcome(OutcomeKind::Deferred, "the process has not looked at it yet");
   }
   return cancel();
 }

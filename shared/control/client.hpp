@@ -1,9 +1,9 @@
 // A viewer's side of control: posts one request at a time and waits for its end.
 //
 // Threads: one at a time for each client. A slot is held from open() to destruction; 31 viewers at once per process.
-// Errors of open(): NotFound (no control file: the process exited, or TIDEMARK_CONTROL=off), PermissionDenied (another
-// user's process), BadFormat (damaged, replaced, or of another segment), WrongVersion, Timeout (all slots taken),
-// System.
+// Errors of open(): NotFound (no control file: the process exited, it was removed, or TIDEMARK_CONTROL=off),
+// PermissionDenied (another user's process), BadFormat (damaged, replaced, or of another segment), WrongVersion,
+// Timeout (all slots taken), System. obstacle.hpp tells more about why.
 #pragma once
 
 #include <array>
@@ -26,9 +26,10 @@ enum class OutcomeKind {
   Refused,        // also Invalid and Failed; `status` tells
   Timeout,        // not begun in time, and withdrawn: it will not run
   Gone,           // the process ended first
+  Closed,         // the process can't read requests any more (ProcessFlag::ControlClosed); it will not run
   Indeterminate,  // time was up and the process doesn't answer: it may or may not run
 };
-[[nodiscard]] const char* to_text(OutcomeKind kind) noexcept;  // "done", "deferred", "refused", "timeout", "gone", ...
+[[nodiscard]] const char* to_text(OutcomeKind kind) noexcept;  // "done", "deferred", "refused", ...
 
 struct Outcome {
   OutcomeKind kind = OutcomeKind::Done;
@@ -68,6 +69,7 @@ class ControlClient {
   struct Waited {
     segment::Acknowledgement ack;  // status None: it did not come
     bool is_alive = false;
+    bool is_closed = false;  // there will be none
   };
 
   ControlClient(const segment::SegmentReader& reader, segment::FileHandle file, segment::Mapping bell_page,

@@ -133,6 +133,7 @@ bool ControlHost::read_image() noexcept {
 void ControlHost::close() noexcept {
   open_.store(false, std::memory_order_relaxed);
   writer_.set_control_policy(ControlPolicy::Off);
+  writer_.set_flag(segment::ProcessFlag::ControlClosed, true);
 }
 
 std::size_t ControlHost::poll() noexcept {

@@ -40,8 +40,9 @@ class RequestHandler {
  public:
   virtual ~RequestHandler() = default;
 
-  // Runs in the thread that called poll(), one request at a time. Deferred: the handler has kept the request and calls
-  // ControlHost::complete() with it later, from any thread. Ping is answered here too (the answer reaches the viewer).
+  // Runs in the thread that called poll(), one request of that poll() after the other; where several threads poll,
+  // requests of different slots overlap. Deferred: the handler has kept the request and calls ControlHost::complete()
+  // with it later, from any thread. Ping is answered here too (the answer reaches the viewer).
   virtual Answer handle(const Request& request) noexcept = 0;
 
   // The viewer no longer wants a deferred request. True: it has been dropped and will not run.
@@ -69,7 +70,9 @@ class ControlHost {
   // The end of a deferred request. Without effect if its slot has a newer one.
   void complete(const Request& request, const Answer& answer) noexcept;
 
-  // False: no control file, or it was replaced or its owner or mode changed. That is for good.
+  // False: no control file; or it was removed or replaced, its owner or mode changed, or it is out of reach (the
+  // process became another user or changed its root). That is for good, and ProcessFlag::ControlClosed says so to
+  // viewers.
   [[nodiscard]] bool is_open() const noexcept;
 
  private:

@@ -1,11 +1,9 @@
 #include "shared/segment/own_identity.hpp"
 
-#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <charconv>
 #include <cstddef>
 #include <ctime>
@@ -13,27 +11,10 @@
 #include <string_view>
 
 #include "shared/base/scratch.hpp"
-#include "shared/segment/file_handle.hpp"
+#include "shared/segment/proc_file.hpp"
 
 namespace tidemark::segment {
 namespace {
-
-// The beginning of a file in /proc; empty when it cannot be read.
-std::string_view read_start_of(const char* path, std::span<char> buffer) {
-  const FileHandle file{::open(path, O_RDONLY | O_CLOEXEC)};
-  std::size_t length = 0;
-  while (file && length < buffer.size()) {
-    const ssize_t got = ::read(file.get(), buffer.data() + length, buffer.size() - length);
-    if (got < 0 && errno == EINTR) {
-      continue;
-    }
-    if (got <= 0) {
-      break;
-    }
-    length += static_cast<std::size_t>(got);
-  }
-  return {buffer.data(), length};
-}
 
 std::uint64_t inode_of(const char* path) {
   struct stat info {};

@@ -36,6 +36,7 @@ enum class ProcessFlag : std::uint64_t {
   HadOutOfMemory = 1u << 2,  // at least one allocation failed
   Recording = 1u << 3,       // memory history is being written
   GivenUp = 1u << 4,         // the process ended and wanted its files removed
+  ControlClosed = 1u << 5,   // the control file was removed, replaced or is out of reach: no requests any more
 };
 
 // "cuda", "mtia"; "cache", ...; "driver", ...; "torch", ...; an unknown value reads "?". Layer, InnerPool: "" for none.

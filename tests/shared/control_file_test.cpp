@@ -80,6 +80,8 @@ TEST(ControlFile, ThatWasReplacedIsClosedForGood) {
 
   EXPECT_FALSE(world.host.is_open());
   EXPECT_EQ(reader.globals().control_policy, ControlPolicy::Off);
+  EXPECT_TRUE(reader.globals().has(segment::ProcessFlag::ControlClosed));
+  EXPECT_EQ(ControlClient::open(reader).error().code, ErrorCode::BadFormat) << "nobody reads the copy";
   world.host.wait(1ns);  // still returns
 }
 
@@ -143,6 +145,35 @@ TEST(ControlFile, IsReadAlsoWhereTheKernelMayNotCopyFromAMapping) {
   }};
 
   EXPECT_EQ(child.wait(), 1);
+}
+
+TEST(ControlFile, ThatTheHostLostEndsTheWait) {
+  ControlWorld world;
+  const Service service{world.host};
+  const SegmentReader reader = world.reader();
+  ControlClient client = ControlClient::open(reader).value();
+  ASSERT_EQ(::unlink(world.control_path().c_str()), 0);
+
+  const Outcome outcome = client.request({.operation = Operation::ResetPeak}, 1h);  // or the test's time limit ends it
+
+  EXPECT_EQ(outcome.kind, OutcomeKind::Closed);
+  EXPECT_TRUE(world.handler.requests().empty());
+}
+
+TEST(ControlFile, ThatTheHostLostDoesNotEndWhatItHasBegun) {
+  ControlWorld world;
+  const SegmentReader reader = world.reader();
+  ControlClient client = ControlClient::open(reader).value();
+  world.handler.answer_with(AckStatus::Deferred);
+  ASSERT_TRUE(client.post({.operation = Operation::EmptyCache}).ok());
+  world.host.poll();
+  ASSERT_EQ(::unlink(world.control_path().c_str()), 0);
+  world.host.poll();
+  ASSERT_FALSE(world.host.is_open());
+
+  EXPECT_EQ(client.wait(0ns).kind, OutcomeKind::Deferred);
+  world.host.complete(world.handler.requests().at(0), {});
+  EXPECT_EQ(client.wait(1h).kind, OutcomeKind::Done);
 }
 
 TEST(ControlFile, IsTheOwnersAlone) {

@@ -3,13 +3,17 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
 #include <nlohmann/json.hpp>
 
 #include <csignal>
+#include <filesystem>
 
 namespace tidemark::test {
 namespace {
 
+namespace fs = std::filesystem;
 using nlohmann::json;
 using testing::HasSubstr;
 using testing::StartsWith;
@@ -107,6 +111,8 @@ TEST_F(EmptyCache, WithoutTimeIsPostedAndDone) {
 
   EXPECT_EQ(deferred.exit_code, 0) << describe(deferred);
   EXPECT_EQ(unseen.exit_code, 0) << describe(unseen);
+  EXPECT_EQ(unseen.out, idle.pid() + " cuda:0: posted; the process has not looked at it yet\n" + idle.pid() +
+                            " mtia:0: posted; the process has not looked at it yet\n");
 }
 
 TEST_F(Refusals, ADeadProcessIsGone) {
@@ -127,6 +133,52 @@ TEST_F(Refusals, AProcessWithControlOffSaysSo) {
 
   EXPECT_EQ(outcome.exit_code, 4) << describe(outcome);
   EXPECT_THAT(outcome.err, HasSubstr("TIDEMARK_CONTROL=off"));
+}
+
+// A control file that was gone or replaced was taken for TIDEMARK_CONTROL=off.
+TEST_F(Refusals, AProcessWhoseControlFileIsGoneSaysSo) {
+  FakeProcess live(world_);
+  fs::remove(live.path() + ".ctl");
+
+  const Outcome outcome = tidemark({"reset-peak", live.pid(), "--device", "cuda:0"});
+
+  EXPECT_EQ(outcome.exit_code, 1) << describe(outcome);
+  EXPECT_EQ(outcome.err, "tidemark: " + live.pid() +
+                             " cuda:0: refused: its control file was removed: the process can be watched, but asked "
+                             "nothing any more\n");
+}
+
+TEST_F(Refusals, AProcessWhoseControlFileWasReplacedSaysSo) {
+  FakeProcess live(world_);
+  fs::copy_file(live.path() + ".ctl", world_.directory() + "/copy");
+  fs::rename(world_.directory() + "/copy", live.path() + ".ctl");
+
+  const Outcome outcome = tidemark({"reset-peak", live.pid(), "--json"});
+
+  EXPECT_EQ(outcome.exit_code, 1) << describe(outcome);
+  const json result = json::parse(outcome.out).at("results").at(0);
+  EXPECT_EQ(result.at("status"), "refused");
+  EXPECT_EQ(result.at("detail"), "its control file was replaced or is damaged");
+}
+
+TEST_F(Refusals, AProcessWhoseControlFileOthersMayWriteSaysSo) {
+  FakeProcess live(world_);
+  ASSERT_EQ(chmod((live.path() + ".ctl").c_str(), 0666), 0);
+
+  const Outcome outcome = tidemark({"reset-peak", live.pid()});
+
+  EXPECT_EQ(outcome.exit_code, 1) << describe(outcome);
+  EXPECT_THAT(outcome.err, HasSubstr("the owner or mode of its control file was changed"));
+}
+
+TEST_F(Refusals, AProcessThatBecameAnotherUserSaysSo) {
+  if (geteuid() != 0) GTEST_SKIP() << "needs root to become another user";
+  FakeProcess changed(world_, {"user=65534"});
+
+  const Outcome outcome = tidemark({"reset-peak", changed.pid(), "--timeout", "1h"});
+
+  EXPECT_EQ(outcome.exit_code, 4) << describe(outcome);
+  EXPECT_THAT(outcome.err, HasSubstr("became another user after its first allocation"));
 }
 
 TEST_F(Refusals, WhatThePolicyDoesNotAllowIsRefused) {

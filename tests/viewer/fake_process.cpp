@@ -2,11 +2,14 @@
 // viewer's tests look at and act upon.
 //
 //   viewer_fake_process DIRECTORY [label=TEXT] [policy=full|peaks|off] [access=owner|all] [answer=done|deferred|none]
+//                               [user=UID]: becomes that user once its segment is there
 //
 // Prints "ready ID PATH", then reads commands from stdin: "exit" marks the segment as exited and leaves; end of input
 // leaves without (as a killed process would).
 #include "shared/control/host.hpp"
 #include "shared/segment/writer.hpp"
+
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -30,6 +33,7 @@ struct Options {
   segment::ControlPolicy policy = segment::ControlPolicy::Full;
   segment::Access access = segment::Access::Owner;
   std::string answer = "done";
+  uid_t user = 0;  // 0: stays who it is
 };
 
 Options read_options(int argc, char** argv) {
@@ -48,6 +52,8 @@ Options read_options(int argc, char** argv) {
       options.access = value == "all" ? segment::Access::All : segment::Access::Owner;
     } else if (word.starts_with("answer=")) {
       options.answer = value;
+    } else if (word.starts_with("user=")) {
+      options.user = static_cast<uid_t>(std::stoul(std::string{value}));
     }
   }
   return options;
@@ -193,6 +199,10 @@ int main(int argc, char** argv) {
     }
   }
   writer.set_mode(segment::ProcessMode::Cache, "");
+  if (options.user != 0 && setuid(options.user) != 0) {
+    std::perror("setuid");
+    return 1;
+  }
 
   const std::string path = writer.path();
   std::printf("ready %s %s\n", path.substr(path.rfind('.') + 1, 8).c_str(), path.c_str());

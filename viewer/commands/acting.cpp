@@ -34,7 +34,7 @@ class Report {
       if (result.status == "done") {
         fmt::print("{} {}: {}\n", result.pid, result.device, sentence(device));
       } else if (result.status == "deferred" && outcome.code == ExitCode::Done) {
-        fmt::print("{} {}: posted, {}\n", result.pid, result.device, result.detail);
+        fmt::print("{} {}: posted; {}\n", result.pid, result.device, result.detail);
       } else {
         warn(fmt::format("{} {}: {}: {}", result.pid, result.device, result.status, result.detail));
       }
