@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <ctime>
+#include <map>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -21,22 +22,26 @@ namespace {
 
 constexpr std::chrono::nanoseconds kCreationTakesAtMost = std::chrono::minutes{1};
 
-// A file of this user, held open so that what was looked at is what is removed.
-struct OwnFile {
+// A file, held open so that what was looked at is what is removed.
+struct OpenFile {
   std::string path;
   FileHandle file;
   struct stat info {};
 };
 
-std::optional<OwnFile> open_own(const std::string& path) {
-  OwnFile own{.path = path,
-              .file = FileHandle{::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY)}};
-  const bool is_ours = own.file && ::fstat(own.file.get(), &own.info) == 0 && S_ISREG(own.info.st_mode) &&
-                       own.info.st_uid == ::geteuid();
-  if (!is_ours) {
+std::optional<OpenFile> open_regular(const std::string& path) {
+  OpenFile opened{.path = path,
+                  .file = FileHandle{::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY)}};
+  if (!opened.file || ::fstat(opened.file.get(), &opened.info) != 0 || !S_ISREG(opened.info.st_mode)) {
     return std::nullopt;
   }
-  return own;
+  return opened;
+}
+
+// Whose file it is, whoever may read it; nullopt: no file.
+std::optional<uid_t> owner_of(const std::string& path) {
+  struct stat info {};
+  return ::lstat(path.c_str(), &info) == 0 && S_ISREG(info.st_mode) ? std::optional{info.st_uid} : std::nullopt;
 }
 
 std::uint64_t modified_ns(const struct stat& info) {
@@ -52,7 +57,7 @@ std::chrono::nanoseconds age_of(std::uint64_t time_ns) {
 
 // The last that was heard of a dead process; 0: it wanted to leave nothing behind. Stores through a mapping don't touch
 // the file's own time.
-std::uint64_t last_sign_ns(const OwnFile& own) {
+std::uint64_t last_sign_ns(const OpenFile& own) {
   std::uint64_t last = modified_ns(own.info);
   if (const Result<SegmentReader> reader = SegmentReader::open(own.path)) {
     const ProcessGlobals globals = reader.value().globals();
@@ -73,30 +78,31 @@ class Collection {
     for_each_entry(directory_, [this](std::string_view entry) { look_at(std::string{entry}); });
     // The newest stay.
     std::ranges::sort(dead_, std::greater{}, &Dead::last_sign_ns);
-    for (std::size_t i = 0; i < dead_.size(); ++i) {
-      if (i < options_.keep_at_most && age_of(dead_[i].last_sign_ns) < options_.keep_for) {
+    std::map<uid_t, std::size_t> met;
+    for (const Dead& dead : dead_) {
+      if (met[dead.file.info.st_uid]++ < options_.keep_at_most && age_of(dead.last_sign_ns) < options_.keep_for) {
         ++result_.kept;
       } else {
-        remove_segment(dead_[i]);
+        remove_segment(dead);
       }
     }
   }
 
  private:
   struct Dead {
-    OwnFile own;
+    OpenFile file;
     SegmentName name;
     std::uint64_t last_sign_ns = 0;
   };
 
   [[nodiscard]] std::string path_of(std::string_view name) const { return directory_ + "/" + std::string{name}; }
 
+  // Is it somebody's that we may collect?
+  [[nodiscard]] bool is_collectable(uid_t owner) const { return options_.of_everyone || owner == ::geteuid(); }
+
   void look_at(const std::string& entry) {
     if (const auto name = parse_stats_name(entry)) {
-      if (auto own = open_own(path_of(entry)); own && !is_locked(own->file.get())) {
-        const std::uint64_t last_sign = last_sign_ns(*own);
-        dead_.push_back({std::move(*own), *name, last_sign});
-      }
+      look_at_segment(path_of(entry), *name);
       return;
     }
     if (is_temporary_name(entry)) {
@@ -108,6 +114,18 @@ class Collection {
           parse_stats_name(std::string_view{entry}.substr(0, entry.size() - suffix.size()))) {
         look_at_companion(entry, suffix);
       }
+    }
+  }
+
+  void look_at_segment(const std::string& path, const SegmentName& name) {
+    const auto owner = owner_of(path);
+    if (owner && !is_collectable(*owner)) {
+      ++result_.left_alone[*owner];
+      return;
+    }
+    if (auto file = open_regular(path); file && is_collectable(file->info.st_uid) && !is_locked(file->file.get())) {
+      const std::uint64_t last_sign = last_sign_ns(*file);
+      dead_.push_back({std::move(*file), name, last_sign});
     }
   }
 
@@ -123,38 +141,46 @@ class Collection {
   }
 
   void remove_leftover(const std::string& entry, std::chrono::nanoseconds older_than) {
-    const auto own = open_own(path_of(entry));
-    if (own && !is_locked(own->file.get()) && age_of(modified_ns(own->info)) >= older_than) {
-      if (remove_file(*own)) {
-        result_.removed.push_back({own->path, 0, static_cast<std::uint64_t>(own->info.st_size)});
-      }
+    const auto file = open_regular(path_of(entry));
+    if (file && is_collectable(file->info.st_uid) && !is_locked(file->file.get()) &&
+        age_of(modified_ns(file->info)) >= older_than && remove_file(*file)) {
+      result_.removed.push_back(removal_of(*file, 0));
     }
   }
 
+  static RemovedSegment removal_of(const OpenFile& file, std::uint64_t nonce) {
+    return {.path = file.path,
+            .nonce = nonce,
+            .bytes = static_cast<std::uint64_t>(file.info.st_size),
+            .uid = file.info.st_uid};
+  }
+
   void remove_segment(const Dead& dead) {
-    if (!remove_file(dead.own)) {
+    if (!remove_file(dead.file)) {
       return;
     }
-    RemovedSegment removed{dead.own.path, dead.name.nonce, static_cast<std::uint64_t>(dead.own.info.st_size)};
+    RemovedSegment removed = removal_of(dead.file, dead.name.nonce);
     for (const NameText& companion : {control_name(dead.name), history_name(dead.name)}) {
-      if (const auto own = open_own(path_of(companion.view())); own && remove_file(*own)) {
-        removed.bytes += static_cast<std::uint64_t>(own->info.st_size);
+      const auto file = open_regular(path_of(companion.view()));
+      // Of the same owner: in a directory that everybody may write, the name alone could be anybody's.
+      if (file && file->info.st_uid == dead.file.info.st_uid && remove_file(*file)) {
+        removed.bytes += static_cast<std::uint64_t>(file->info.st_size);
       }
     }
     result_.removed.push_back(std::move(removed));
   }
 
   // True: removed, or would be.
-  bool remove_file(const OwnFile& own) {
+  bool remove_file(const OpenFile& file) {
     struct stat now {};
-    if (::lstat(own.path.c_str(), &now) != 0 || now.st_dev != own.info.st_dev || now.st_ino != own.info.st_ino) {
+    if (::lstat(file.path.c_str(), &now) != 0 || now.st_dev != file.info.st_dev || now.st_ino != file.info.st_ino) {
       return false;  // somebody else was faster, or the name leads elsewhere now
     }
-    if (options_.dry_run || ::unlink(own.path.c_str()) == 0) {
+    if (options_.dry_run || ::unlink(file.path.c_str()) == 0) {
       return true;
     }
     if (errno != ENOENT) {
-      result_.failed.push_back({own.path, system_error(errno), "cannot be removed"});
+      result_.failed.push_back({file.path, system_error(errno), "cannot be removed"});
     }
     return false;
   }

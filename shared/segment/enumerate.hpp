@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <span>
 #include <string>
 #include <vector>
@@ -53,20 +54,23 @@ struct SegmentListing {
 
 struct GcOptions {
   std::chrono::seconds keep_for = std::chrono::hours{24};
-  std::size_t keep_at_most = 32;  // of this user's dead ones, in one directory; the newest stay
+  std::size_t keep_at_most = 32;  // of each user's dead ones, in one directory; the newest stay
   bool dry_run = false;
+  bool of_everyone = false;  // other users' too, where the system lets us (root)
 };
 
 struct RemovedSegment {
   std::string path;
   std::uint64_t nonce = 0;
   std::uint64_t bytes = 0;  // with its companions
+  std::uint64_t uid = 0;    // whose it was
 };
 
 struct GcResult {
   std::vector<RemovedSegment> removed;  // with dry_run: what would be
   std::size_t kept = 0;                 // dead, but young enough
   std::vector<SkippedFile> failed;
+  std::map<std::uint64_t, std::size_t> left_alone;  // segments of other users, dead or alive, by user
 };
 
 // Removes segments, and leftovers of interrupted creations, of this user whose lock proves that no process has them.

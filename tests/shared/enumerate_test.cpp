@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <map>
 #include <string>
 
 #include "tests/shared/segment_image.hpp"
@@ -150,6 +151,56 @@ TEST_F(Segments, AreOnlyNamedByADryRun) {
 
   EXPECT_EQ(result.removed.size(), 1u);
   EXPECT_TRUE(exists(old) && exists(old + ".ctl"));
+}
+
+constexpr uid_t kNobody = 65534;
+
+TEST_F(Segments, OfOtherUsersAreCountedAndLeft) {
+  if (!test::is_root()) {
+    GTEST_SKIP() << "needs root to give files away";
+  }
+  const std::string theirs = add_dead(1, 1000);
+  ASSERT_EQ(::chown((directory / theirs).c_str(), kNobody, kNobody), 0);
+  const std::string ours = add_dead(2, 1000);
+
+  const GcResult result = collect();
+
+  EXPECT_TRUE(exists(theirs));
+  EXPECT_FALSE(exists(ours));
+  EXPECT_EQ(result.left_alone, (std::map<std::uint64_t, std::size_t>{{kNobody, 1}}));
+}
+
+TEST_F(Segments, OfEveryoneAreRemovedWhenAskedFor) {
+  if (!test::is_root()) {
+    GTEST_SKIP() << "needs root to give files away";
+  }
+  const std::string theirs = add_dead(1, 1000);
+  const std::string mixed = add_dead(2, 1000);
+  for (const std::string& name : {theirs, theirs + ".ctl", mixed}) {
+    ASSERT_EQ(::chown((directory / name).c_str(), kNobody, kNobody), 0);
+  }
+
+  const GcResult result = collect({.of_everyone = true});
+
+  EXPECT_FALSE(exists(theirs) || exists(theirs + ".ctl") || exists(mixed));
+  EXPECT_TRUE(exists(mixed + ".ctl")) << "it only has the name of their companion";
+  ASSERT_EQ(result.removed.size(), 2u);
+  EXPECT_EQ(result.removed[0].uid, kNobody);
+  EXPECT_TRUE(result.left_alone.empty());
+}
+
+TEST_F(Segments, AreKeptUpToANumberForEachUser) {
+  if (!test::is_root()) {
+    GTEST_SKIP() << "needs root to give files away";
+  }
+  const std::string theirs = add_dead(1, now_s() - 100);
+  ASSERT_EQ(::chown((directory / theirs).c_str(), kNobody, kNobody), 0);
+  const std::string ours = add_dead(2, now_s() - 1);
+
+  const GcResult result = collect({.keep_at_most = 1, .of_everyone = true});
+
+  EXPECT_TRUE(exists(theirs) && exists(ours));
+  EXPECT_EQ(result.kept, 2u);
 }
 
 TEST_F(Segments, ThatAreDamagedAreRemovedAsWell) {

@@ -200,6 +200,39 @@ TEST_F(Gc, RemovesTheDeadAndLeavesTheLiving) {
   EXPECT_EQ(tidemark({"gc", "--older-than", "soon"}).exit_code, 2);
 }
 
+// As root it kept silent about the others' and let them lie.
+TEST_F(Gc, AsRootRemovesTheDeadOfEveryone) {
+  if (geteuid() != 0) GTEST_SKIP() << "needs root to give files away";
+  FakeProcess live(world_, {"user=65534"});
+  FakeProcess killed(world_);
+  killed.kill();
+  ASSERT_EQ(chown(live.path().c_str(), 65534, 65534), 0);
+  ASSERT_EQ(chown(killed.path().c_str(), 65534, 65534), 0);
+
+  const Outcome outcome = tidemark({"gc"});
+
+  EXPECT_EQ(outcome.exit_code, 0) << describe(outcome);
+  EXPECT_THAT(outcome.out, HasSubstr("removed " + killed.path() + " ("));
+  EXPECT_THAT(outcome.out, HasSubstr(", of user 65534)\n"));
+  EXPECT_FALSE(fs::exists(killed.path()));
+  EXPECT_TRUE(fs::exists(live.path()));
+}
+
+TEST_F(Gc, SaysWhoseSegmentsItLeavesAlone) {
+  if (geteuid() != 0) GTEST_SKIP() << "needs root to become another user";
+  FakeProcess killed(world_);
+  killed.kill();
+  ASSERT_EQ(chmod(world_.directory().c_str(), 0755), 0);
+  Launch stranger = world_.viewer({"gc"});
+  stranger.command.insert(stranger.command.begin(), {"setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"});
+
+  const Outcome outcome = run(stranger);
+
+  EXPECT_EQ(outcome.exit_code, 0) << describe(outcome);
+  EXPECT_THAT(outcome.err, HasSubstr("tidemark: 1 of user 0 left alone, dead or alive"));
+  EXPECT_TRUE(fs::exists(killed.path()));
+}
+
 TEST_F(WrongInput, IsOneLineAndCodeTwo) {
   const std::vector<std::vector<std::string>> cases{{"pss"},
                                                     {"ps", "--jsn"},

@@ -6,6 +6,7 @@
 #include "shared/segment/enumerate.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <array>
 #include <limits>
@@ -21,7 +22,8 @@ constexpr std::array kOptions{
 ExitCode run(const Arguments& arguments, const Context& context) {
   segment::GcOptions options{.keep_for = std::chrono::seconds{0},
                              .keep_at_most = std::numeric_limits<std::size_t>::max(),
-                             .dry_run = arguments.has("--dry-run")};
+                             .dry_run = arguments.has("--dry-run"),
+                             .of_everyone = geteuid() == 0};
   if (const auto text = arguments.value("--older-than")) {
     const auto age = parse_duration(*text);
     if (!age) {
@@ -36,7 +38,9 @@ ExitCode run(const Arguments& arguments, const Context& context) {
   const segment::GcResult result = segment::collect_garbage(directories, options);
   std::uint64_t bytes = 0;
   for (const segment::RemovedSegment& removed : result.removed) {
-    fmt::print("{} {} ({})\n", options.dry_run ? "would remove" : "removed", removed.path, size_words(removed.bytes));
+    const std::string whose = removed.uid == geteuid() ? "" : fmt::format(", of user {}", removed.uid);
+    fmt::print("{} {} ({}{})\n", options.dry_run ? "would remove" : "removed", removed.path, size_words(removed.bytes),
+               whose);
     bytes += removed.bytes;
   }
   for (const segment::SkippedFile& failed : result.failed) {
@@ -45,6 +49,10 @@ ExitCode run(const Arguments& arguments, const Context& context) {
   const std::string kept = result.kept == 0 ? "" : fmt::format(", {} dead but younger than that kept", result.kept);
   context.messages.note(fmt::format("{} of dead processes {}, {}{}", result.removed.size(),
                                     options.dry_run ? "would be removed" : "removed", size_words(bytes), kept));
+  for (const auto& [user, count] : result.left_alone) {
+    context.messages.note(
+        fmt::format("{} of user {} left alone, dead or alive; as root the dead ones would go", count, user));
+  }
   return result.failed.empty() ? ExitCode::Done : ExitCode::Failed;
 }
 
@@ -54,7 +62,7 @@ Command gc_command() {
   return {.syntax = {.name = "gc",
                      .operands = "",
                      .takes = Operands::None,
-                     .summary = "Removes the segments of dead processes.",
+                     .summary = "Removes the segments of dead processes: this user's, as root everybody's.",
                      .examples = "  tidemark gc --dry-run\n"
                                  "  tidemark gc --older-than 24h\n",
                      .options = kOptions},
