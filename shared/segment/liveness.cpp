@@ -8,11 +8,13 @@
 #include <array>
 #include <cerrno>
 #include <charconv>
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include "shared/segment/file_handle.hpp"
 #include "shared/segment/own_identity.hpp"
+#include "shared/segment/proc_file.hpp"
 
 namespace tidemark::segment {
 namespace {
@@ -72,6 +74,15 @@ std::int64_t holder_in_line(std::string_view line, std::uint64_t device, std::ui
   return makedev(major_number, minor_number) == device && found_inode == inode && pid > 0 ? pid : 0;
 }
 
+std::optional<StatFields> read_stat(std::int64_t pid) noexcept {
+  std::array<char, 32> path{'/', 'p', 'r', 'o', 'c', '/'};
+  auto* const end = std::to_chars(path.data() + 6, path.data() + 26, pid).ptr;
+  std::string_view{"/stat"}.copy(end, 5);
+  std::array<char, 1024> buffer;  // uninitialised: filled by what is read
+  const std::string_view contents = read_once(path.data(), buffer);
+  return contents.empty() ? std::nullopt : std::optional{parse_proc_stat(contents)};
+}
+
 }  // namespace
 
 bool is_locked(int fd, std::uint64_t byte) noexcept {
@@ -100,23 +111,16 @@ ProcessSign look_at_process(std::int64_t pid, std::uint64_t start_ticks) noexcep
   if (pid <= 0 || pid > INT32_MAX) {
     return ProcessSign::Absent;
   }
-  if (::kill(static_cast<pid_t>(pid), 0) != 0 && errno == ESRCH) {
+  const std::optional<StatFields> fields = read_stat(pid);
+  if (!fields) {
+    // Gone, or hidden from us (hidepid).
+    const bool is_gone = ::kill(static_cast<pid_t>(pid), 0) != 0 && errno == ESRCH;
+    return is_gone ? ProcessSign::Absent : ProcessSign::Hidden;
+  }
+  if (start_ticks != 0 && fields->start_ticks != 0 && fields->start_ticks != start_ticks) {
     return ProcessSign::Absent;
   }
-  std::array<char, 32> path{'/', 'p', 'r', 'o', 'c', '/'};
-  auto* const end = std::to_chars(path.data() + 6, path.data() + 20, pid).ptr;
-  std::string_view{"/stat"}.copy(end, 5);
-  std::array<char, 1024> buffer{};
-  const FileHandle file{::open(path.data(), O_RDONLY | O_CLOEXEC)};
-  const ssize_t got = file ? ::read(file.get(), buffer.data(), buffer.size()) : -1;
-  if (got <= 0) {
-    return ProcessSign::Hidden;  // hidepid, or it ended just now: the lock will tell
-  }
-  const StatFields fields = parse_proc_stat({buffer.data(), static_cast<std::size_t>(got)});
-  if (start_ticks != 0 && fields.start_ticks != 0 && fields.start_ticks != start_ticks) {
-    return ProcessSign::Absent;
-  }
-  return fields.state == 'T' || fields.state == 't' ? ProcessSign::Stopped : ProcessSign::Running;
+  return fields->state == 'T' || fields->state == 't' ? ProcessSign::Stopped : ProcessSign::Running;
 }
 
 }  // namespace tidemark::segment

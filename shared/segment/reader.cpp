@@ -40,6 +40,23 @@ bool is_descriptor_path(std::string_view path) {
   return take("/proc/") && take_number() && take("/fd/") && take_number() && path.empty();
 }
 
+// Asked for each process that is looked at, and /proc takes 6 us for an answer. Only a fork leads to another namespace.
+std::uint64_t pid_namespace() {
+  thread_local pid_t asked_by = 0;
+  thread_local std::uint64_t answer = 0;
+  if (const pid_t self = ::getpid(); asked_by != self) {
+    asked_by = self;
+    answer = own_pid_namespace();
+  }
+  return answer;
+}
+
+ProcessGlobals globals_of(const RecordImage<GlobalRecord>& image, CopyOutcome outcome) {
+  ProcessGlobals globals = decode_globals(image);
+  globals.approximate = outcome != CopyOutcome::Consistent;
+  return globals;
+}
+
 }  // namespace
 
 const char* to_text(ProcessState state) noexcept {
@@ -71,7 +88,11 @@ Result<SegmentReader> SegmentReader::open(const std::string& path) {
   if (!S_ISREG(info.st_mode) || info.st_size < 0) {
     return Error{ErrorCode::BadFormat};
   }
-  const Result<CheckedHead> checked = check_segment(file.get(), static_cast<std::uint64_t>(info.st_size));
+  const Result<FirstPage> page = FirstPage::of(file.get());
+  if (!page) {
+    return page.error();
+  }
+  const Result<CheckedHead> checked = check_segment(page.value(), static_cast<std::uint64_t>(info.st_size));
   if (!checked) {
     return checked.error();
   }
@@ -90,7 +111,8 @@ Result<SegmentReader> SegmentReader::open(const std::string& path) {
     return Error{ErrorCode::BadFormat};
   }
   RecordImage<IdentityRecord> image;
-  if (!image.copy_constant(reader.file_.get(), reader.sections_.identity.offset, reader.sections_.identity.stride)) {
+  if (!page.value().read(std::as_writable_bytes(image.words_up_to(reader.sections_.identity.stride)),
+                         reader.sections_.identity.offset)) {
     return Error{ErrorCode::BadFormat};
   }
   decode_identity(reader.identity_, image);
@@ -98,33 +120,61 @@ Result<SegmentReader> SegmentReader::open(const std::string& path) {
   reader.identity_.id = id_of(head.nonce);
   reader.identity_.file_uid = info.st_uid;
   reader.identity_.has_control = (head.features & kFeatureControl) != 0;
+  const std::uint64_t ours = pid_namespace();
+  reader.is_in_our_namespace_ = ours != 0 && ours == reader.identity_.pid_namespace;
   return reader;
 }
 
 ProcessGlobals SegmentReader::globals(const ReadBudget& budget) const {
   RecordImage<GlobalRecord> image;
   const CopyOutcome outcome = image.copy(file_.get(), sections_.global.offset, sections_.global.stride, budget);
-  ProcessGlobals globals = decode_globals(image);
-  globals.approximate = outcome != CopyOutcome::Consistent;
-  return globals;
+  return globals_of(image, outcome);
 }
 
-std::vector<DeviceSnapshot> SegmentReader::devices(const ReadBudget& budget) const {
+bool SegmentReader::is_active(const RecordScan& scan, std::uint32_t slot) const noexcept {
+  return scan.first_word(sections_.devices.at(slot) + offsetof(DeviceRecord, state)) ==
+         static_cast<std::uint64_t>(DeviceState::Active);
+}
+
+// All records that change but acknowledgements; of devices, only as far as there are any.
+RecordScan SegmentReader::scan() const {
+  const auto range_of = [&](std::uint32_t devices) {
+    const Section& global = sections_.global;
+    FileRange range{.begin = global.offset, .end = global.at(global.count)};
+    for (const Section* section : {&sections_.device_info, &sections_.devices}) {
+      if (devices > 0) {
+        range.begin = std::min<std::uint64_t>(range.begin, section->offset);
+        range.end = std::max(range.end, section->at(devices));
+      }
+    }
+    return range;
+  };
+  RecordScan scan{file_.get(), range_of(sections_.devices.count)};
+  std::uint32_t devices = sections_.devices.count;
+  while (devices > 0 && !is_active(scan, devices - 1)) {
+    --devices;
+  }
+  scan.read_words(range_of(devices));
+  scan.read_again();
+  return scan;
+}
+
+// A device that comes while we read is for the next time: its info is surely complete only before its record says so.
+std::vector<DeviceSnapshot> SegmentReader::devices(const RecordScan& scan, const ReadBudget& budget) const {
   std::vector<DeviceSnapshot> found;
   for (std::uint32_t slot = 0; slot < sections_.devices.count; ++slot) {
-    RecordImage<DeviceRecord> image;
-    const CopyOutcome outcome =
-        image.copy(file_.get(), sections_.devices.offset + std::uint64_t{slot} * sections_.devices.stride,
-                   sections_.devices.stride, budget);
-    if (outcome == CopyOutcome::Failed ||
-        image.word(offsetof(DeviceRecord, state)) != static_cast<std::uint64_t>(DeviceState::Active)) {
+    if (!is_active(scan, slot)) {
       continue;
     }
+    RecordImage<DeviceRecord> image;
+    const CopyOutcome outcome =
+        image.copy(scan, file_.get(), sections_.devices.at(slot), sections_.devices.stride, budget);
     RecordImage<DeviceInfoRecord> info;
     const CopyOutcome info_outcome =
-        info.copy(file_.get(), sections_.device_info.offset + std::uint64_t{slot} * sections_.device_info.stride,
-                  sections_.device_info.stride, budget);
-    if (info_outcome == CopyOutcome::Failed || info.word(offsetof(DeviceInfoRecord, valid)) == 0) {
+        info.copy(scan, file_.get(), sections_.device_info.at(slot), sections_.device_info.stride, budget);
+    if (outcome == CopyOutcome::Failed || info_outcome == CopyOutcome::Failed ||
+        image.word(offsetof(DeviceRecord, state)) != static_cast<std::uint64_t>(DeviceState::Active) ||
+        info.word(offsetof(DeviceInfoRecord, valid)) == 0) {
       continue;
     }
     DeviceSnapshot& device = found.emplace_back();
@@ -140,20 +190,26 @@ std::vector<DeviceSnapshot> SegmentReader::devices(const ReadBudget& budget) con
 ProcessSnapshot SegmentReader::snapshot(const ReadBudget& budget) const {
   ProcessSnapshot snapshot;
   snapshot.identity = identity_;
-  // The state first: numbers read afterwards from a process found dead are its last.
-  snapshot.state = state();
   snapshot.pid = visible_pid();
-  snapshot.globals = globals(budget);
-  snapshot.devices = devices(budget);
+  // The state first: numbers read afterwards from a process found dead are its last.
+  snapshot.state = state_of(snapshot.pid);
+  const RecordScan records = scan();
+  RecordImage<GlobalRecord> image;
+  const CopyOutcome outcome =
+      image.copy(records, file_.get(), sections_.global.offset, sections_.global.stride, budget);
+  snapshot.globals = globals_of(image, outcome);
+  snapshot.devices = devices(records, budget);
   snapshot.has_newer_layout = has_newer_layout_;
   return snapshot;
 }
 
 bool SegmentReader::is_owner_alive() const noexcept { return is_locked(file_.get()); }
 
-ProcessState SegmentReader::state() const {
+ProcessState SegmentReader::state() const { return state_of(visible_pid()); }
+
+ProcessState SegmentReader::state_of(std::int64_t pid) const {
   if (is_owner_alive()) {
-    switch (look_at_process(visible_pid(), is_in_our_namespace() ? identity_.start_ticks : 0)) {
+    switch (look_at_process(pid, is_in_our_namespace_ ? identity_.start_ticks : 0)) {
       case ProcessSign::Stopped:
         return ProcessState::Stopped;
       case ProcessSign::Running:
@@ -162,7 +218,7 @@ ProcessState SegmentReader::state() const {
       case ProcessSign::Absent:
         // From another pid namespace that says nothing. In ours the process is gone for sure, and a child that was
         // forked while the segment was being made still holds the lock.
-        if (!is_in_our_namespace()) {
+        if (!is_in_our_namespace_) {
           return ProcessState::Live;
         }
         break;
@@ -172,13 +228,8 @@ ProcessState SegmentReader::state() const {
                                                                                      : ProcessState::Killed;
 }
 
-bool SegmentReader::is_in_our_namespace() const noexcept {
-  const std::uint64_t ours = own_pid_namespace();
-  return ours != 0 && ours == identity_.pid_namespace;
-}
-
 std::int64_t SegmentReader::visible_pid() const {
-  return is_in_our_namespace() ? identity_.pid : flock_holder(st_dev_, st_ino_);
+  return is_in_our_namespace_ ? identity_.pid : flock_holder(st_dev_, st_ino_);
 }
 
 Result<Acknowledgement> SegmentReader::acknowledgement(std::uint32_t slot) const {
@@ -186,9 +237,7 @@ Result<Acknowledgement> SegmentReader::acknowledgement(std::uint32_t slot) const
     return Error{ErrorCode::InvalidValue};
   }
   RecordImage<AckRecord> image;
-  const CopyOutcome outcome =
-      image.copy(file_.get(), sections_.acks.offset + std::uint64_t{slot} * sections_.acks.stride,
-                 sections_.acks.stride, kAckBudget);
+  const CopyOutcome outcome = image.copy(file_.get(), sections_.acks.at(slot), sections_.acks.stride, kAckBudget);
   if (outcome != CopyOutcome::Consistent) {
     return Error{outcome == CopyOutcome::Failed ? ErrorCode::BadFormat : ErrorCode::Timeout};
   }

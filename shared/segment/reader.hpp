@@ -17,6 +17,7 @@
 #include "shared/segment/file_handle.hpp"
 #include "shared/segment/mapping.hpp"
 #include "shared/segment/process_words.hpp"
+#include "shared/segment/record_scan.hpp"
 #include "shared/segment/section_table.hpp"
 #include "shared/segment/sequence.hpp"
 
@@ -122,8 +123,10 @@ class SegmentReader {
 
  private:
   SegmentReader() = default;
-  [[nodiscard]] std::vector<DeviceSnapshot> devices(const ReadBudget& budget) const;
-  [[nodiscard]] bool is_in_our_namespace() const noexcept;
+  [[nodiscard]] ProcessState state_of(std::int64_t pid) const;
+  [[nodiscard]] RecordScan scan() const;
+  [[nodiscard]] std::vector<DeviceSnapshot> devices(const RecordScan& scan, const ReadBudget& budget) const;
+  [[nodiscard]] bool is_active(const RecordScan& scan, std::uint32_t slot) const noexcept;
   [[nodiscard]] std::uint64_t bell_offset() const noexcept;
 
   FileHandle file_;
@@ -131,6 +134,7 @@ class SegmentReader {
   std::uint64_t st_dev_ = 0;
   std::uint64_t st_ino_ = 0;
   bool has_newer_layout_ = false;
+  bool is_in_our_namespace_ = false;
   Sections sections_;
   ProcessIdentity identity_;
   mutable Mapping bell_mapping_;  // for futex(2) alone, never dereferenced

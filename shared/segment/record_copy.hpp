@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 
+#include "shared/segment/record_scan.hpp"
 #include "shared/segment/sequence.hpp"
 #include "shared/segment/text.hpp"
 
@@ -36,9 +37,14 @@ class RecordImage {
   CopyOutcome copy(int fd, std::uint64_t offset, std::size_t stride, const ReadBudget& budget) noexcept {
     return copy_record(fd, offset, words_up_to(stride), budget);
   }
-  // For records without a sequence, which don't change.
-  [[nodiscard]] bool copy_constant(int fd, std::uint64_t offset, std::size_t stride) noexcept {
-    return read_exactly(fd, std::as_writable_bytes(words_up_to(stride)), offset);
+  // From a scan of `fd`, and only where the record moved meanwhile by itself.
+  CopyOutcome copy(const RecordScan& scan, int fd, std::uint64_t offset, std::size_t stride,
+                   const ReadBudget& budget) noexcept {
+    return scan.take(offset, words_up_to(stride)) ? CopyOutcome::Consistent : copy(fd, offset, stride, budget);
+  }
+  // As many words of the file's record as we know and it has.
+  [[nodiscard]] std::span<std::uint64_t> words_up_to(std::size_t stride) noexcept {
+    return std::span{words_}.first(std::min(kWords, stride / sizeof(std::uint64_t)));
   }
 
   // `offset` is offsetof(Record, field).
@@ -52,10 +58,6 @@ class RecordImage {
   }
 
  private:
-  std::span<std::uint64_t> words_up_to(std::size_t stride) noexcept {
-    return std::span{words_}.first(std::min(kWords, stride / sizeof(std::uint64_t)));
-  }
-
   std::array<std::uint64_t, kWords> words_{};
 };
 

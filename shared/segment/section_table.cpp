@@ -1,5 +1,6 @@
 #include "shared/segment/section_table.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <span>
 
@@ -9,8 +10,6 @@
 
 namespace tidemark::segment {
 namespace {
-
-constexpr std::uint64_t kSmallestFile = 4096;
 
 // The fixed-size words of Head and SectionEntry, as plain values in the same places.
 struct HeadImage {
@@ -47,8 +46,8 @@ static_assert(sizeof(SectionImage) == sizeof(SectionEntry) &&
               offsetof(SectionImage, bytes) == offsetof(SectionEntry, bytes));
 
 template <class Image>
-bool read_image(int fd, Image& image, std::uint64_t offset) {
-  return read_exactly(fd, std::as_writable_bytes(std::span{&image, 1}), offset);
+bool read_image(const FirstPage& page, Image& image, std::uint64_t offset) {
+  return page.read(std::as_writable_bytes(std::span{&image, 1}), offset);
 }
 
 Status check_head(const HeadImage& head, std::uint64_t file_bytes) {
@@ -93,7 +92,7 @@ Section* place_of(Sections& sections, SectionType type) {
   }
 }
 
-Result<Sections> read_sections(int fd, const HeadImage& head, std::uint64_t file_bytes) {
+Result<Sections> read_sections(const FirstPage& page, const HeadImage& head, std::uint64_t file_bytes) {
   constexpr std::uint32_t kMostSections = 256;
   const std::uint64_t table = head.section_table_offset;
   if (head.section_count > kMostSections || table % 8 != 0 ||
@@ -103,7 +102,7 @@ Result<Sections> read_sections(int fd, const HeadImage& head, std::uint64_t file
   Sections sections;
   for (std::uint32_t i = 0; i < head.section_count; ++i) {
     SectionImage entry{};
-    if (!read_image(fd, entry, table + std::uint64_t{i} * sizeof entry)) {
+    if (!read_image(page, entry, table + std::uint64_t{i} * sizeof entry)) {
       return Error{ErrorCode::BadFormat};
     }
     Section* const known = place_of(sections, static_cast<SectionType>(entry.type));
@@ -126,15 +125,32 @@ Result<Sections> read_sections(int fd, const HeadImage& head, std::uint64_t file
 
 }  // namespace
 
-Result<CheckedHead> check_segment(int fd, std::uint64_t file_bytes) noexcept {
+Result<FirstPage> FirstPage::of(int fd) noexcept {
+  FirstPage page;
+  page.fd_ = fd;
+  if (!read_exactly(fd, page.copy_, 0)) {
+    return Error{ErrorCode::BadFormat};
+  }
+  return page;
+}
+
+bool FirstPage::read(std::span<std::byte> bytes, std::uint64_t offset) const noexcept {
+  if (offset > copy_.size() || bytes.size() > copy_.size() - offset) {
+    return read_exactly(fd_, bytes, offset);
+  }
+  std::copy_n(copy_.begin() + static_cast<std::ptrdiff_t>(offset), bytes.size(), bytes.begin());
+  return true;
+}
+
+Result<CheckedHead> check_segment(const FirstPage& page, std::uint64_t file_bytes) noexcept {
   HeadImage head{};
-  if (file_bytes < kSmallestFile || file_bytes > kMaxSegmentBytes || !read_image(fd, head, 0)) {
+  if (file_bytes > kMaxSegmentBytes || !read_image(page, head, 0)) {
     return Error{ErrorCode::BadFormat};
   }
   if (const Status sound = check_head(head, file_bytes); !sound) {
     return sound.error();
   }
-  const Result<Sections> sections = read_sections(fd, head, file_bytes);
+  const Result<Sections> sections = read_sections(page, head, file_bytes);
   if (!sections) {
     return sections.error();
   }
@@ -146,7 +162,7 @@ Result<CheckedHead> check_segment(int fd, std::uint64_t file_bytes) noexcept {
 
 std::uint32_t read_state(int fd) noexcept {
   std::uint32_t state = 0;
-  static_cast<void>(read_image(fd, state, offsetof(Head, state)));
+  static_cast<void>(read_exactly(fd, std::as_writable_bytes(std::span{&state, 1}), offsetof(Head, state)));
   return state;
 }
 

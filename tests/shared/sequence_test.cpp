@@ -6,28 +6,20 @@
 
 #include <algorithm>
 #include <atomic>
-#include <functional>
 #include <memory>
-#include <stdexcept>
-#include <string>
 #include <thread>
 
 #include "shared/segment/reader.hpp"
 #include "shared/segment/record_copy.hpp"
+#include "tests/shared/busy_writer.hpp"
 #include "tests/shared/scratch.hpp"
 
 namespace tidemark::segment {
 namespace {
 
-DeviceBasis filled_with(std::uint64_t value) {
-  DeviceBasis basis;
-  basis.words.fill(value);
-  return basis;
-}
-
-bool is_torn(const DeviceBasis& basis) {
-  return std::ranges::adjacent_find(basis.words, std::not_equal_to{}) != basis.words.end();
-}
+using test::BusyWriter;
+using test::filled_with;
+using test::is_torn;
 
 bool copy(const DeviceRecord& record, DeviceBasis& basis) {
   return try_copy(record.sequence, std::span<const Word, kBasisWords>{record.basis},
@@ -102,37 +94,6 @@ TEST(SequenceLock, GivesNoTornCopyToAnotherThread) {
   EXPECT_EQ(torn, 0u);
   EXPECT_EQ(last, 100'000u);
 }
-
-// A process that publishes for ever, each time another number in all words; `pause`: turns of a loop in between.
-class BusyWriter {
- public:
-  explicit BusyWriter(std::uint64_t pause)
-      : child_([this, pause] {
-          auto made = SegmentWriter::create(test::options_in(directory_));
-          if (!made) {
-            return 1;
-          }
-          auto slot = made.value().claim_device(test::sample_device(), filled_with(0));
-          for (std::uint64_t i = 1;; ++i) {
-            slot.value().publish(filled_with(i), kAllBasisLines);
-            if (i == 1) {
-              ready_.ring();
-            }
-            for (std::atomic<std::uint64_t> spin{0}; spin < pause; ++spin) {
-            }
-          }
-        }) {
-    if (!ready_.wait()) {
-      throw std::runtime_error{"the writer could not start"};
-    }
-  }
-  [[nodiscard]] std::string path() const { return directory_ / directory_.entries().at(0); }
-
- private:
-  test::TemporaryDirectory directory_;
-  test::Bell ready_;
-  test::Child child_;
-};
 
 TEST(SequenceLock, GivesNoTornCopyToAnotherProcess) {
   const BusyWriter writer{20};
