@@ -71,7 +71,7 @@ class ControlHost {
   void complete(const Request& request, const Answer& answer) noexcept;
 
   // False: no control file; or it was removed or replaced, its owner or mode changed, or it is out of reach (the
-  // process became another user or changed its root). That is for good, and ProcessFlag::ControlClosed says so to
+  // process changed its root). That is for good, and ProcessFlag::ControlClosed says so to
   // viewers.
   [[nodiscard]] bool is_open() const noexcept;
 

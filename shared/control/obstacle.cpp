@@ -46,7 +46,13 @@ std::optional<std::uint64_t> status_word(std::string_view status, std::string_vi
   }
 }
 
-// Is the process somebody now who may not open a file that only `owner` may? Only if /proc says so.
+// May only some users look up names in the directory of `path`?
+bool is_in_closed_directory(const std::string& path) {
+  struct stat info {};
+  return ::stat(path.substr(0, path.rfind('/')).c_str(), &info) == 0 && (info.st_mode & S_IXOTH) == 0;
+}
+
+// Is the process somebody now who may not do what only `owner` may? Only if /proc says so.
 bool is_kept_out(std::int64_t pid, std::uint64_t owner) {
   constexpr int kFileSystemUser = 3;                           // real, effective, saved, file system
   constexpr std::uint64_t kReadsAnything = 1U << 1 | 1U << 2;  // CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH
@@ -92,9 +98,9 @@ Obstacle find_obstacle(const SegmentReader& reader) {
     return Obstacle::Opened;
   }
   const std::int64_t pid = reader.visible_pid();
-  // A memfd needs no way: the process has it open.
+  // A process has its control file mapped, and only makes sure that the name still leads to it. A memfd needs no name.
   const bool has_name = path && path.value().ends_with(segment::kControlSuffix);
-  if (has_name && pid != 0 && is_kept_out(pid, reader.identity().file_uid)) {
+  if (has_name && pid != 0 && is_in_closed_directory(path.value()) && is_kept_out(pid, reader.identity().file_uid)) {
     return Obstacle::OtherUser;
   }
   if (!reader.globals().has(segment::ProcessFlag::ControlClosed)) {

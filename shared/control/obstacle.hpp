@@ -12,7 +12,7 @@ enum class Obstacle {
   Removed,    // the control file is gone
   Replaced,   // another file has its name, or it is damaged
   Opened,     // its owner or mode was changed: others might write it, so the process doesn't obey it any more
-  OtherUser,  // the process has become another user, who may not read the file
+  OtherUser,  // the process has become another user, who may not look into the file's directory
   OtherRoot,  // the process has changed its root directory and doesn't find the file
   Closed,     // the process says that it can't read it any more, for no reason that is left to be seen
 };

@@ -105,16 +105,28 @@ class ChangingHost {
   test::Child child_;
 };
 
-TEST(Obstacle, IsThatTheProcessHasBecomeAnotherUser) {
+TEST(Obstacle, IsThatTheProcessHasBecomeAnotherUserWhoMayNotLookIntoTheDirectory) {
   if (!test::is_root()) {
     GTEST_SKIP() << "needs root to become another user";
   }
-  const ChangingHost host{[](const std::string&) { return test::become_nobody(); }};
+  const ChangingHost host{
+      [](const std::string& directory) { return ::chmod(directory.c_str(), 0700) == 0 && test::become_nobody(); }};
   const SegmentReader reader = host.reader();
 
   EXPECT_EQ(find_obstacle(reader), Obstacle::OtherUser);
+}
+
+TEST(Obstacle, IsNoneWhereAnotherUserFindsTheNameAsBefore) {
+  if (!test::is_root()) {
+    GTEST_SKIP() << "needs root to become another user";
+  }
+  const ChangingHost host{
+      [](const std::string& directory) { return ::chmod(directory.c_str(), 0755) == 0 && test::become_nobody(); }};
+  const SegmentReader reader = host.reader();
+
+  EXPECT_EQ(find_obstacle(reader), Obstacle::None);
   ControlClient client = ControlClient::open(reader).value();
-  EXPECT_EQ(client.request({.operation = Operation::ResetPeak}, 1h).kind, OutcomeKind::Closed);
+  EXPECT_EQ(client.request({.operation = Operation::ResetPeak}, 1h).kind, OutcomeKind::Done);
 }
 
 TEST(Obstacle, IsThatTheProcessHasChangedItsRoot) {

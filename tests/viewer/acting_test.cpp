@@ -175,7 +175,7 @@ TEST_F(Refusals, AProcessThatBecameAnotherUserSaysSo) {
   if (geteuid() != 0) GTEST_SKIP() << "needs root to become another user";
   FakeProcess changed(world_, {"user=65534"});
 
-  const Outcome outcome = tidemark({"reset-peak", changed.pid(), "--timeout", "1h"});
+  const Outcome outcome = tidemark({"reset-peak", changed.pid(), "--timeout", "1"});
 
   EXPECT_EQ(outcome.exit_code, 4) << describe(outcome);
   EXPECT_THAT(outcome.err, HasSubstr("became another user after its first allocation"));

@@ -39,8 +39,10 @@ std::optional<Verdict> of_obstacle(control::Obstacle obstacle) {
       return Verdict{ExitCode::Failed, "refused",
                      "the owner or mode of its control file was changed, so the process obeys nothing in it"};
     case Obstacle::OtherUser:
-      return Verdict{ExitCode::PermissionDenied, "refused",
-                     "the process became another user after its first allocation and may not read its control file"};
+      return Verdict{
+          ExitCode::PermissionDenied, "refused",
+          "the process became another user after its first allocation and may not look into the directory of its "
+          "control file"};
     case Obstacle::OtherRoot:
       return Verdict{ExitCode::Failed, "refused",
                      "the process changed its root directory after its first allocation and cannot find its control "
