@@ -79,21 +79,21 @@ DeviceCache::GivenBack DeviceCache::flush() noexcept {
   books_.stats().count(BasisWord::sync_all_streams);
   const std::uint64_t order = books_.newest_free();
   lock_.unlock();
-  std::optional<ContextId> waiting;
+  // No optional: g++ 12 takes it for uninitialised under -fsanitize=thread.
+  ContextId context{};
+  bool waits = false;
   do {
     lock_.lock();
-    Heap* heap = books_.next_heap(waiting ? books_.find_heap(*waiting) : nullptr);
-    waiting.reset();
-    for (; heap != nullptr && !waiting; heap = books_.next_heap(heap)) {
-      if (heap->serves() && !heap->gate.empty() && heap->gate.oldest_free(books_.blocks()) <= order) {
-        waiting = heap->context;
-      }
+    Heap* heap = books_.next_heap(waits ? books_.find_heap(context) : nullptr);
+    for (waits = false; heap != nullptr && !waits; heap = books_.next_heap(heap)) {
+      waits = heap->serves() && !heap->gate.empty() && heap->gate.oldest_free(books_.blocks()) <= order;
+      context = heap->context;
     }
     lock_.unlock();
-    if (waiting && upstream_.may_make_helper_calls()) {
-      (void)wait_for_frees(*waiting);
+    if (waits && upstream_.may_make_helper_calls()) {
+      (void)wait_for_frees(context);
     }
-  } while (waiting);
+  } while (waits);
   const GivenBack given = give_back_idle();
   (void)wait_for_releases();
   return given;
