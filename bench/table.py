@@ -10,14 +10,16 @@ import argparse
 import json
 import os
 import platform
+import statistics
 import sys
 from pathlib import Path
 
 import bars
-from contenders import DOORS, PEERS, REPLAYERS, Bench, best, run
+from contenders import DOORS, PEERS, REPLAYERS, UNSEEN, Bench, best, run
 
 NS = {'ns': 1.0, 'us': 1e3, 'ms': 1e6, 's': 1e9}
 DOOR_WORKLOADS = ['fixed4k', 'window256', 'layers']
+PUBLISHING_ROUNDS = 9
 
 
 def markdown(head, rows):
@@ -57,6 +59,29 @@ def compare(bench, options):
     return figures
 
 
+def publishing(bench, options):
+    """Contender's title to workload to what publishing adds: of two processes that ran one after the other, many times, the
+    median difference. A single one says nothing: it is smaller than what two starts of the same differ by."""
+    works = [name for name, (_, _, most) in bars.WORKLOADS.items() if most]
+    arguments = ['--threads', 1, '--seconds', options.seconds / 2, *works]
+    differences = {}
+    rows = []
+    for seen, unseen in UNSEEN if bench.has('workload_bench', UNSEEN[0][0]) else []:
+        pairs = []
+        for i in range(PUBLISHING_ROUNDS):
+            turns = [seen, unseen] if i % 2 else [unseen, seen]
+            pairs.append({who.title: bench.run('workload_bench', who, *arguments) for who in turns})
+        p50 = {who.title: [[one[who.title][f'{work}/1']['p50'] for one in pairs] for work in works] for who in (seen, unseen)}
+        own = [statistics.median(on - off for on, off in zip(*both)) for both in zip(p50[seen.title], p50[unseen.title])]
+        differences[seen.title] = dict(zip(works, own))
+        for who in (seen, unseen):
+            rows.append([who.title, *(nanoseconds(statistics.median(some)) for some in p50[who.title])])
+        rows.append(['median difference', *(f'{value:.1f}' for value in own)])
+    print('What publishing adds in one thread; ns for a pair, medians over processes\n')
+    markdown(['', *(bars.WORKLOADS[work][0] for work in works)], rows)
+    return differences
+
+
 def replay(bench, options):
     """Contender's title to one figure a trace; empty where something is missing, which is said."""
     files = sorted(options.traces.glob('*.csv'))
@@ -84,8 +109,8 @@ def replay(bench, options):
     return replays
 
 
-def judge(figures, replays):
-    found = [*bars.speed(figures), *(bars.traces(replays) if replays else [])]
+def judge(figures, differences, replays):
+    found = [*bars.speed(figures), *bars.publishing(differences), *(bars.traces(replays) if replays else [])]
     if not any('CUB' in bar.asked for bar in found):
         print('CUB is not in this build: its bars are left out.\n')
     markdown(['bar', 'asked', 'found', ''], [[bar.what, bar.asked, bar.found, 'met' if bar.is_met else '**missed**']
@@ -135,8 +160,9 @@ def main():
     load = os.getloadavg()[0]
     print(f'{platform.machine()}, {os.cpu_count()} CPUs, best of {options.rounds} processes, load {load:.1f} at the start'
           f'{": others are at work, read ratios rather than figures" if load > 0.5 else ""}\n')
-    everything = {'peers': compare(bench, options), 'traces': replay(bench, options)}
-    everything['bars'] = judge(everything['peers'], everything['traces'])
+    everything = {'peers': compare(bench, options), 'publishing': publishing(bench, options),
+                  'traces': replay(bench, options)}
+    everything['bars'] = judge(everything['peers'], everything['publishing'], everything['traces'])
     everything['doors'] = other_doors(bench, options)
     everything |= starts_and_segment(bench.build, bench.library, options.rounds)
     if options.json:

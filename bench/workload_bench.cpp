@@ -1,6 +1,6 @@
 // Times the workloads over one library's calls, in one thread and in two, and prints the figures as JSON.
 //
-//   workload_bench_LIBRARY [--seconds S] [WORKLOAD...]
+//   workload_bench_LIBRARY [--seconds S] [--threads N] [WORKLOAD...]
 //
 // Nanoseconds for a pair of one allocation and one free, as a thread that makes it waits for it: the median and the
 // mean over batches of at least 64 pairs, so that reading the clock (25 ns) is lost in them; the median of batches
@@ -259,12 +259,12 @@ class Report {
   bool is_first_ = true;
 };
 
-void run(double seconds, const std::vector<std::string>& wanted) {
+void run(double seconds, unsigned most_threads, const std::vector<std::string>& wanted) {
   const auto is_wanted = [&](const char* name) {
     return wanted.empty() || std::find(wanted.begin(), wanted.end(), name) != wanted.end();
   };
   Report report;
-  for (const unsigned threads : {1U, 2U}) {
+  for (unsigned threads = 1; threads <= most_threads; ++threads) {
     std::vector<std::vector<Workload>> by_thread;
     for (unsigned i = 0; i < threads; ++i) by_thread.push_back(workloads(kDeviceMemory / threads, 1 + 100 * i));
     for (std::size_t which = 0; which < by_thread[0].size(); ++which) {
@@ -274,7 +274,7 @@ void run(double seconds, const std::vector<std::string>& wanted) {
       report.add(works[0].name, threads, figures_of_threads(works, seconds));
     }
   }
-  if (is_wanted(kCrossThread)) {
+  if (most_threads > 1 && is_wanted(kCrossThread)) {
     report.add(kCrossThread, 2, figures_of_cross_thread(seconds));
   }
 }
@@ -284,10 +284,13 @@ void run(double seconds, const std::vector<std::string>& wanted) {
 
 int main(int argc, char** argv) {
   double seconds = 0.1;
+  unsigned threads = 2;
   std::vector<std::string> wanted;
   for (int i = 1; i < argc; ++i) {
     if (std::strcmp(argv[i], "--seconds") == 0 && i + 1 < argc) {
       seconds = std::strtod(argv[++i], nullptr);
+    } else if (std::strcmp(argv[i], "--threads") == 0 && i + 1 < argc) {
+      threads = static_cast<unsigned>(std::strtoul(argv[++i], nullptr, 10));
     } else {
       wanted.emplace_back(argv[i]);
     }
@@ -298,5 +301,5 @@ int main(int argc, char** argv) {
     return EXIT_FAILURE;
   }
   tidemark::bench::give(block);
-  tidemark::bench::run(seconds, wanted);
+  tidemark::bench::run(seconds, threads, wanted);
 }
