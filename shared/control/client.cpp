@@ -41,8 +41,11 @@ bool write_exactly(int fd, std::span<const std::byte> bytes, std::uint64_t offse
   return wrote == static_cast<ssize_t>(bytes.size());
 }
 
+// How often a viewer that found no slot looks again: nobody tells when a lock is gone.
+constexpr std::chrono::nanoseconds kSlotInterval = std::chrono::milliseconds{10};
+
 // The first slot that no other viewer holds.
-Result<std::uint32_t> claim_slot(int fd) {
+Result<std::uint32_t> claim_free_slot(int fd) {
   for (std::uint32_t slot = 0; slot < kRequestSlots; ++slot) {
     struct flock claim {};
     claim.l_type = F_WRLCK;
@@ -57,6 +60,20 @@ Result<std::uint32_t> claim_slot(int fd) {
     }
   }
   return Error{ErrorCode::Timeout};
+}
+
+Result<std::uint32_t> claim_slot(int fd, const segment::SegmentReader& reader, std::chrono::nanoseconds patience) {
+  const std::uint64_t end =
+      clock_ns(CLOCK_MONOTONIC) + static_cast<std::uint64_t>(std::max<std::int64_t>(patience.count(), 0));
+  for (;;) {
+    Result<std::uint32_t> slot = claim_free_slot(fd);
+    if (slot || slot.error().code != ErrorCode::Timeout || !reader.is_owner_alive() ||
+        clock_ns(CLOCK_MONOTONIC) >= end) {
+      return slot;
+    }
+    const timespec interval{.tv_sec = 0, .tv_nsec = kSlotInterval.count()};
+    ::nanosleep(&interval, nullptr);
+  }
 }
 
 // Any other value wakes the host; two viewers that ring at once mustn't write the same one, which counting could do.
@@ -122,7 +139,7 @@ const char* to_text(OutcomeKind kind) noexcept {
   return "?";
 }
 
-Result<ControlClient> ControlClient::open(const segment::SegmentReader& reader) {
+Result<ControlClient> ControlClient::open(const segment::SegmentReader& reader, std::chrono::nanoseconds patience) {
   Result<segment::FileHandle> opened = open_control_file(reader, O_RDWR);
   if (!opened) {
     return opened.error();
@@ -132,7 +149,7 @@ Result<ControlClient> ControlClient::open(const segment::SegmentReader& reader) 
   if (!bell_page) {
     return bell_page.error();
   }
-  const Result<std::uint32_t> slot = claim_slot(file.get());
+  const Result<std::uint32_t> slot = claim_slot(file.get(), reader, patience);
   if (!slot) {
     return slot.error();
   }
@@ -172,10 +189,15 @@ Status ControlClient::write_request(RequestRecord record) {
       segment::read_exactly(file_.get(), std::as_writable_bytes(std::span{&former, 1}), slot_offset(slot_));
   // What a viewer before us posted may not have been seen yet. Anything implausible is damage: the host's word counts.
   const std::uint64_t acknowledged = ack.value().ticket;
+  const bool is_whole = is_read && former.checksum == checksum_of(former);
+  const bool is_unused = is_read && acknowledged == 0 && former.ticket == 0 && former.checksum == 0;
   std::uint64_t last = acknowledged;
-  if (is_read && former.checksum == checksum_of(former) && former.ticket > acknowledged &&
-      former.ticket - acknowledged < kMaxTicketJump) {
+  if (is_whole && former.ticket > acknowledged && former.ticket - acknowledged < kMaxTicketJump) {
     last = former.ticket;
+  } else if (!is_whole && !is_unused && ticket_ == 0) {
+    // A request that stood here may be in the host's hands already, under a number that can't be seen any more, most
+    // likely the next. Its answer is not to be taken for ours.
+    last += 1 + random_bell() % (kMaxTicketJump / 2);
   }
   record.ticket = std::max(last, ticket_) + 1;
   record.client_pid = static_cast<std::uint32_t>(::getpid());

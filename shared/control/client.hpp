@@ -1,9 +1,10 @@
 // A viewer's side of control: posts one request at a time and waits for its end.
 //
-// Threads: one at a time for each client. A slot is held from open() to destruction; 31 viewers at once per process.
+// Threads: one at a time for each client. A slot is held from open() to destruction; 31 viewers at once per process,
+// and the next waits in open() for one of them to end.
 // Errors of open(): NotFound (no control file: the process exited, it was removed, or TIDEMARK_CONTROL=off),
 // PermissionDenied (another user's process), BadFormat (damaged, replaced, or of another segment), WrongVersion,
-// Timeout (all slots taken), System. obstacle.hpp tells more about why.
+// Timeout (all slots taken for as long as the caller had patience), System. obstacle.hpp tells more about why.
 #pragma once
 
 #include <array>
@@ -50,7 +51,8 @@ struct Order {
 class ControlClient {
  public:
   // Requires: `reader` outlives the client.
-  [[nodiscard]] static Result<ControlClient> open(const segment::SegmentReader& reader);
+  [[nodiscard]] static Result<ControlClient> open(const segment::SegmentReader& reader,
+                                                  std::chrono::nanoseconds patience = std::chrono::nanoseconds{0});
 
   // Posts and waits. A stopped process (SIGSTOP, debugger) is waited for like a busy one; `detail` says that it is
   // stopped.

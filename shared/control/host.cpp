@@ -1,7 +1,6 @@
 #include "shared/control/host.hpp"
 
 #include <linux/futex.h>
-#include <sched.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -13,6 +12,8 @@
 #include <optional>
 #include <span>
 
+#include "shared/base/spin_guard.hpp"
+#include "shared/control/policy.hpp"
 #include "shared/segment/liveness.hpp"
 #include "shared/segment/own_identity.hpp"
 #include "shared/segment/record_copy.hpp"
@@ -39,42 +40,11 @@ bool is_final(AckStatus status) {
   return status != AckStatus::None && status != AckStatus::Running && status != AckStatus::Deferred;
 }
 
-bool is_allowed(ControlPolicy policy, Operation operation) {
-  switch (operation) {
-    case Operation::Nop:
-    case Operation::Ping:
-      return true;
-    case Operation::ResetPeak:
-    case Operation::Snapshot:
-      return policy == ControlPolicy::Peaks || policy == ControlPolicy::Full;
-    default:
-      return policy == ControlPolicy::Full;
-  }
-}
-
 Answer refusal(AckStatus status, std::string_view detail) {
   return {.status = status, .detail = detail, .results = {}};
 }
 
 }  // namespace
-
-// Held for a few stores. The handler runs without it, so complete() may be called from inside.
-class ControlHost::Guard {
- public:
-  explicit Guard(ControlHost& host) : lock_(host.lock_) {
-    for (int spins = 0; lock_.test_and_set(std::memory_order_acquire); ++spins) {
-      if (spins > 100) {
-        ::sched_yield();
-      }
-    }
-  }
-  ~Guard() { lock_.clear(std::memory_order_release); }
-  Guard(const Guard&) = delete;
-  Guard& operator=(const Guard&) = delete;
-
- private:
-  std::atomic_flag& lock_;
-};
 
 ControlHost::ControlHost(segment::SegmentWriter& writer, RequestHandler& handler, ControlPolicy policy) noexcept
     : writer_(writer), handler_(handler), policy_(policy), open_(writer.control_address() != nullptr) {
@@ -171,7 +141,7 @@ bool ControlHost::take(std::uint32_t slot, const RequestRecord& record) noexcept
                   .arguments = record.arguments,
                   .client_pid = record.client_pid};
   {
-    const Guard guard{*this};
+    const SpinGuard guard{lock_};
     SlotState& state = slots_[slot];
     const std::uint64_t last = state.request.ticket;
     const bool is_whole = record.checksum == checksum_of(record);
@@ -254,7 +224,7 @@ Answer ControlHost::withdraw(const Request& nop, const SlotState& before) noexce
 void ControlHost::complete(const Request& request, const Answer& answer) noexcept { acknowledge(request, answer); }
 
 void ControlHost::acknowledge(const Request& request, const Answer& answer) noexcept {
-  const Guard guard{*this};
+  const SpinGuard guard{lock_};
   SlotState& state = slots_[request.slot];
   // A newer request has the slot, or complete() was faster than the handler's own "deferred".
   if (state.request.ticket != request.ticket || is_final(state.status)) {

@@ -86,7 +86,6 @@ class ControlHost {
     std::uint64_t refused = 0;
     std::uint64_t ignored = 0;
   };
-  class Guard;
 
   std::size_t poll_alone() noexcept;
   bool read_image() noexcept;
@@ -107,7 +106,8 @@ class ControlHost {
   std::atomic<std::uint64_t> last_poll_ns_{0};
   std::atomic_flag polls_;
   ControlImage image_{};  // of the thread that polls: it may be the program's, with little stack
-  std::atomic_flag lock_;
+  std::atomic_flag
+      lock_;  // held for a few stores; the handler runs without it, so complete() may be called from inside
   std::array<SlotState, kRequestSlots> slots_{};
   Tally tally_;
 };

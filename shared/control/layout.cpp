@@ -39,6 +39,10 @@ const char* to_text(Operation operation) noexcept {
       return "record stop";
     case Operation::Snapshot:
       return "snapshot";
+    case Operation::BeginPeak:
+      return "begin peak";
+    case Operation::ReadPeak:
+      return "read peak";
   }
   return "?";
 }

@@ -35,8 +35,11 @@ enum class Operation : std::uint32_t {
   RecordStart = 7,  // arguments: what (1 = state, 2 = all), stacks (RecordStacks), max_entries (0 = default)
   RecordStop = 8,
   Snapshot = 9,  // arguments[0]: 0 = counters and blocks, 1 = with history
+  // The slot's own peaks, which nobody else's requests touch: from now on; and since then, of one device.
+  BeginPeak = 10,
+  ReadPeak = 11,  // results: allocated, reserved, held
 };
-inline constexpr std::uint32_t kOperations = 10;
+inline constexpr std::uint32_t kOperations = 12;
 [[nodiscard]] const char* to_text(Operation operation) noexcept;  // "reset-peak", ...
 
 enum class RecordStacks : std::uint32_t { None = 0, Cpp = 1, Python = 2, All = 3 };

@@ -21,6 +21,7 @@ namespace tidemark::segment {
 namespace {
 
 constexpr std::chrono::nanoseconds kCreationTakesAtMost = std::chrono::minutes{1};
+constexpr std::chrono::nanoseconds kFetchingTakesAtMost = std::chrono::minutes{1};
 
 // A file, held open so that what was looked at is what is removed.
 struct OpenFile {
@@ -102,7 +103,12 @@ class Collection {
 
   void look_at(const std::string& entry) {
     if (const auto name = parse_stats_name(entry)) {
-      look_at_segment(path_of(entry), *name);
+      if (!options_.is_meant || options_.is_meant(name->nonce)) {
+        look_at_segment(path_of(entry), *name);
+      }
+      return;
+    }
+    if (options_.is_meant) {
       return;
     }
     if (is_temporary_name(entry)) {
@@ -115,6 +121,10 @@ class Collection {
         look_at_companion(entry, suffix);
       }
     }
+    if (const std::size_t suffix = entry.find(kSnapshotSuffix);
+        suffix != std::string::npos && parse_stats_name(std::string_view{entry}.substr(0, suffix))) {
+      remove_leftover(entry, kFetchingTakesAtMost);  // whoever asked for it was killed
+    }
   }
 
   void look_at_segment(const std::string& path, const SegmentName& name) {
@@ -123,7 +133,13 @@ class Collection {
       ++result_.left_alone[*owner];
       return;
     }
-    if (auto file = open_regular(path); file && is_collectable(file->info.st_uid) && !is_locked(file->file.get())) {
+    auto file = open_regular(path);
+    if (!file || !is_collectable(file->info.st_uid)) {
+      return;
+    }
+    if (is_locked(file->file.get())) {
+      ++result_.alive;
+    } else {
       const std::uint64_t last_sign = last_sign_ns(*file);
       dead_.push_back({std::move(*file), name, last_sign});
     }

@@ -119,6 +119,40 @@ Acknowledgement decode_acknowledgement(const RecordImage<AckRecord>& image) {
   return ack;
 }
 
+CoverageList decode_coverage(const RecordImage<CoverageRecord>& image) {
+  CoverageList coverage;
+  for (std::size_t i = 0; i < kMostCoverageEntries; ++i) {
+    const std::size_t at = offsetof(CoverageRecord, symbols) + i * kCoverageWords * sizeof(std::uint64_t);
+    std::string name = image.text(at, kCoverageNameWords);
+    if (name.empty()) {
+      break;
+    }
+    const std::size_t numbers = at + kCoverageNameBytes;
+    coverage.push_back({.name = std::move(name),
+                        .uses = image.word(numbers),
+                        .unaccounted_calls = image.word(numbers + sizeof(std::uint64_t))});
+  }
+  return coverage;
+}
+
+std::vector<Setting> decode_settings(const RecordImage<SettingsRecord>& image) {
+  constexpr std::size_t kWords = sizeof(SettingsRecord::text) / sizeof(std::uint64_t);
+  const auto bytes = std::as_bytes(image.words(offsetof(SettingsRecord, text), kWords));
+  std::string_view rest{reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+  const auto take = [&rest] {
+    const std::size_t end = std::min(rest.find('\0'), rest.size());
+    std::string text = clean_text(rest.substr(0, end));
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+    return text;
+  };
+  std::vector<Setting> settings;
+  while (!rest.empty() && rest.front() != '\0') {
+    std::string name = take();
+    settings.push_back({.name = std::move(name), .value = take()});
+  }
+  return settings;
+}
+
 #undef TIDEMARK_TEXT
 #undef TIDEMARK_WORD
 

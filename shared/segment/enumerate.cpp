@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <charconv>
 #include <memory>
 #include <optional>
 #include <string_view>
@@ -58,6 +59,13 @@ void sort_by_creation(SegmentListing& listing) {
   });
 }
 
+// 0: no number, as of no process.
+std::int64_t number(std::string_view name) {
+  std::int64_t value = 0;
+  const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), value);
+  return error == std::errc{} && end == name.data() + name.size() ? value : 0;
+}
+
 bool is_number(std::string_view name) {
   return !name.empty() && name.find_first_not_of("0123456789") == std::string_view::npos;
 }
@@ -81,12 +89,17 @@ std::string memfd_name(const std::string& link) {
 
 }  // namespace
 
-SegmentListing list_segments(std::span<const std::string> directories) {
+SegmentListing list_segments(std::span<const std::string> directories, const IsKnown& is_known) {
   SegmentListing listing;
   for (const std::string& directory : directories) {
     for_each_entry(directory, [&](std::string_view entry) {
       if (const auto name = parse_stats_name(entry)) {
-        add(listing, directory + "/" + std::string{entry}, directory, name);
+        std::string path = directory + "/" + std::string{entry};
+        if (is_known && is_known(path, name->nonce)) {
+          listing.known.push_back(std::move(path));
+        } else {
+          add(listing, path, directory, name);
+        }
       }
     });
   }
@@ -94,16 +107,19 @@ SegmentListing list_segments(std::span<const std::string> directories) {
   return listing;
 }
 
-SegmentListing list_memfd_segments() {
+SegmentListing list_memfd_segments(const IsKnown& is_known, const std::set<std::int64_t>& left_out) {
   SegmentListing listing;
   for_each_entry("/proc", [&](std::string_view process) {
-    if (!is_number(process)) {
+    if (const std::int64_t pid = number(process); pid <= 0 || left_out.contains(pid)) {
       return;
     }
     const std::string descriptors = "/proc/" + std::string{process} + "/fd";
     for_each_entry(descriptors, [&](std::string_view descriptor) {
-      const std::string link = descriptors + "/" + std::string{descriptor};
-      if (is_number(descriptor) && parse_stats_name(memfd_name(link))) {
+      std::string link = descriptors + "/" + std::string{descriptor};
+      const auto name = is_number(descriptor) ? parse_stats_name(memfd_name(link)) : std::nullopt;
+      if (name && is_known && is_known(link, name->nonce)) {
+        listing.known.push_back(std::move(link));
+      } else if (name) {
         add(listing, link, {}, std::nullopt);
       }
     });

@@ -1,9 +1,10 @@
-// The bytes of a segment. Little-endian, fixed width, offsets instead of pointers, no lock; 32 KiB.
+// The bytes of a segment. Little-endian, fixed width, offsets instead of pointers, no lock; 48 KiB.
 //
 //   0     head, 64 bytes, frozen for ever          2048   DEVICE_INFO  16 x 256
 //   64    IDENTITY, 960, constant                  6144   DEVICES      16 x 1024 (sequence, then the basis)
 //   1024  section table, 16 x 32                   22528  ACKS         31 x 256
-//   1536  GLOBAL, 512                              30464  room
+//   1536  GLOBAL, 512                              30464  KINDS        16 x 256, then HOST_KINDS, 256
+//                                                 34816  COVERAGE     7232, SETTINGS, 3072
 //
 // Versions. A reader refuses another major. A minor only appends: fields in reserved places or at the end of a record
 // (strides may grow), new sections (a reader skips types that it doesn't know). A place is never re-used; 0 = unknown.
@@ -21,6 +22,9 @@
 #include <type_traits>
 
 #include "shared/base/device_basis.hpp"
+#include "shared/base/kind_counts.hpp"
+#include "shared/segment/coverage.hpp"
+#include "shared/segment/layout_hash.hpp"
 #include "shared/segment/process_words.hpp"
 
 namespace tidemark::segment {
@@ -36,7 +40,7 @@ using Word = std::atomic<std::uint64_t>;
 
 inline constexpr std::uint64_t kMagic = 0x014B524D45444954;  // "TIDEMRK\x01"
 inline constexpr std::uint16_t kMajor = 1;
-inline constexpr std::uint16_t kMinor = 0;
+inline constexpr std::uint16_t kMinor = 2;  // 1: kinds; 2: coverage, settings
 inline constexpr std::uint16_t kMinReaderMinor = 0;
 
 enum class SegmentState : std::uint32_t { Building = 0, Ready = 1, Exited = 2 };
@@ -51,12 +55,11 @@ enum class SectionType : std::uint32_t {
   DeviceInfo = 3,
   Devices = 4,
   Acks = 5,
-  // Promised, not written yet:
-  Kinds = 6,
-  HostKinds = 7,
-  PeakSlots = 8,
-  Coverage = 9,
-  Settings = 10,
+  Kinds = 6,      // one record a device slot
+  HostKinds = 7,  // one
+  PeakSlots = 8,  // promised, not written yet
+  Coverage = 9,   // one
+  Settings = 10,  // one
 };
 
 struct Head {
@@ -173,6 +176,31 @@ struct SectionEntry {
   X(detail, 112, 16)           \
   X(reserved_end, 240, 2)
 
+// KindCounts, in the order of its enumeration.
+#define TIDEMARK_KINDS_FIELDS(X)                         \
+  X(sequence, 0, 1)                                      \
+  X(counted, 8, 1) /* 0: nobody counts them, not none */ \
+  X(reserved, 16, 6)                                     \
+  X(counts, 64, 24)
+
+#define TIDEMARK_HOST_KINDS_FIELDS(X) \
+  X(sequence, 0, 1)                   \
+  X(counted, 8, 1)                    \
+  X(reserved, 16, 6)                  \
+  X(counts, 64, 16)                   \
+  X(reserved_end, 192, 8)
+
+// Symbols, each kCoverageWords: its name, SymbolUse bits, calls that nothing accounts for. Those without a name are the
+// end.
+#define TIDEMARK_COVERAGE_FIELDS(X)                           \
+  X(sequence, 0, 1)                                           \
+  X(written, 8, 1) /* 0: nobody says it, not none were met */ \
+  X(reserved, 16, 6)                                          \
+  X(symbols, 64, 896)
+
+// name, NUL, value, NUL, ...; never changes.
+#define TIDEMARK_SETTINGS_FIELDS(X) X(text, 0, 384)
+
 template <std::size_t Count>
 using Words = std::conditional_t<Count == 1, Word, std::array<Word, Count>>;
 
@@ -192,8 +220,25 @@ struct alignas(64) DeviceRecord {
 struct alignas(64) AckRecord {
   TIDEMARK_ACK_FIELDS(X)
 };
+struct alignas(64) KindsRecord {
+  TIDEMARK_KINDS_FIELDS(X)
+};
+struct alignas(64) HostKindsRecord {
+  TIDEMARK_HOST_KINDS_FIELDS(X)
+};
+struct alignas(64) CoverageRecord {
+  TIDEMARK_COVERAGE_FIELDS(X)
+};
+struct alignas(64) SettingsRecord {
+  TIDEMARK_SETTINGS_FIELDS(X)
+};
 #undef X
 
+inline constexpr std::size_t kCoverageNameWords = kCoverageNameBytes / sizeof(std::uint64_t);
+inline constexpr std::size_t kCoverageWords = kCoverageNameWords + 2;
+static_assert(sizeof(CoverageRecord::symbols) == kMostCoverageEntries * kCoverageWords * sizeof(std::uint64_t));
+
+// Slots are taken from the first on and never given back: behind a free one there is none.
 enum class DeviceState : std::uint64_t { Free = 0, Active = 1 };
 
 inline constexpr std::size_t kSectionTableEntries = 16;
@@ -206,9 +251,13 @@ struct SegmentLayout {
   std::array<DeviceInfoRecord, kDeviceSlots> device_info;
   std::array<DeviceRecord, kDeviceSlots> devices;
   std::array<AckRecord, kAckSlots> acks;
+  std::array<KindsRecord, kDeviceSlots> kinds;
+  HostKindsRecord host_kinds;
+  CoverageRecord coverage;
+  SettingsRecord settings;
 };
 
-inline constexpr std::size_t kSegmentBytes = 32768;
+inline constexpr std::size_t kSegmentBytes = 49152;
 static_assert(sizeof(SegmentLayout) <= kSegmentBytes && kSegmentBytes <= 65536 && kSegmentBytes % 4096 == 0);
 static_assert(std::is_standard_layout_v<SegmentLayout>);
 
@@ -230,6 +279,18 @@ TIDEMARK_DEVICE_FIELDS(X)
 #define TIDEMARK_RECORD AckRecord
 TIDEMARK_ACK_FIELDS(X)
 #undef TIDEMARK_RECORD
+#define TIDEMARK_RECORD KindsRecord
+TIDEMARK_KINDS_FIELDS(X)
+#undef TIDEMARK_RECORD
+#define TIDEMARK_RECORD HostKindsRecord
+TIDEMARK_HOST_KINDS_FIELDS(X)
+#undef TIDEMARK_RECORD
+#define TIDEMARK_RECORD CoverageRecord
+TIDEMARK_COVERAGE_FIELDS(X)
+#undef TIDEMARK_RECORD
+#define TIDEMARK_RECORD SettingsRecord
+TIDEMARK_SETTINGS_FIELDS(X)
+#undef TIDEMARK_RECORD
 #undef X
 
 static_assert(offsetof(Head, magic) == 0 && offsetof(Head, major) == 8 && offsetof(Head, minor) == 10);
@@ -249,28 +310,26 @@ static_assert(sizeof(DeviceRecord) == 64 + sizeof(DeviceBasis) && sizeof(AckReco
 static_assert(offsetof(SegmentLayout, identity) == 64 && offsetof(SegmentLayout, sections) == 1024);
 static_assert(offsetof(SegmentLayout, global) == 1536 && offsetof(SegmentLayout, device_info) == 2048);
 static_assert(offsetof(SegmentLayout, devices) == 6144 && offsetof(SegmentLayout, acks) == 22528);
+static_assert(sizeof(KindsRecord) == 256 && sizeof(KindsRecord::counts) == sizeof(DeviceKindCounts));
+static_assert(sizeof(HostKindsRecord) == 256 && sizeof(HostKindsRecord::counts) == sizeof(HostKindCounts));
+static_assert(offsetof(SegmentLayout, kinds) == 30464 && offsetof(SegmentLayout, host_kinds) == 34560);
+static_assert(sizeof(CoverageRecord) == 7232 && sizeof(CoverageRecord) <= 8192 && sizeof(SettingsRecord) == 3072);
+static_assert(offsetof(SegmentLayout, coverage) == 34816 && offsetof(SegmentLayout, settings) == 42048);
 
-// FNV-1a over every name and offset, the basis' words included.
 [[nodiscard]] consteval std::uint64_t hash_of_layout() {
-  std::uint64_t hash = 0xcbf29ce484222325;
-  const auto add = [&hash](std::string_view name, std::uint64_t offset, std::uint64_t words) {
-    for (const char c : name) {
-      hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
-    }
-    hash = (hash ^ offset) * 0x100000001b3;
-    hash = (hash ^ words) * 0x100000001b3;
-  };
-#define X(name, offset, words) add(#name, offset, words);
+  LayoutHash hash;
+#define X(name, offset, words) hash.add(#name, offset, words);
   TIDEMARK_IDENTITY_FIELDS(X)
   TIDEMARK_GLOBAL_FIELDS(X)
   TIDEMARK_DEVICE_INFO_FIELDS(X)
   TIDEMARK_DEVICE_FIELDS(X)
   TIDEMARK_ACK_FIELDS(X)
+  TIDEMARK_KINDS_FIELDS(X)
+  TIDEMARK_HOST_KINDS_FIELDS(X)
+  TIDEMARK_COVERAGE_FIELDS(X)
+  TIDEMARK_SETTINGS_FIELDS(X)
 #undef X
-#define X(name) add(#name, index_of(BasisWord::name), 1);
-  TIDEMARK_BASIS_WORDS(X)
-#undef X
-  return hash;
+  return hash.with_basis();
 }
 inline constexpr std::uint64_t kLayoutHash = hash_of_layout();
 

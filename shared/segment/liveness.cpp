@@ -74,12 +74,17 @@ std::int64_t holder_in_line(std::string_view line, std::uint64_t device, std::ui
   return makedev(major_number, minor_number) == device && found_inode == inode && pid > 0 ? pid : 0;
 }
 
-std::optional<StatFields> read_stat(std::int64_t pid) noexcept {
+// "/proc/PID" and `file`, which has at most 5 characters.
+std::array<char, 32> proc_path(std::int64_t pid, std::string_view file) noexcept {
   std::array<char, 32> path{'/', 'p', 'r', 'o', 'c', '/'};
   auto* const end = std::to_chars(path.data() + 6, path.data() + 26, pid).ptr;
-  std::string_view{"/stat"}.copy(end, 5);
+  file.copy(end, 5);
+  return path;
+}
+
+std::optional<StatFields> read_stat(std::int64_t pid) noexcept {
   std::array<char, 1024> buffer;  // uninitialised: filled by what is read
-  const std::string_view contents = read_once(path.data(), buffer);
+  const std::string_view contents = read_once(proc_path(pid, "/stat").data(), buffer);
   return contents.empty() ? std::nullopt : std::optional{parse_proc_stat(contents)};
 }
 
@@ -121,6 +126,14 @@ ProcessSign look_at_process(std::int64_t pid, std::uint64_t start_ticks) noexcep
     return ProcessSign::Absent;
   }
   return fields->state == 'T' || fields->state == 't' ? ProcessSign::Stopped : ProcessSign::Running;
+}
+
+bool has_program(std::int64_t pid, std::uint64_t start_ticks) noexcept {
+  const ProcessSign sign = look_at_process(pid, start_ticks);
+  std::array<char, 1> first{};
+  // The kernel takes this link away with the memory of a process, before it is a zombie.
+  return (sign == ProcessSign::Running || sign == ProcessSign::Stopped) &&
+         ::readlink(proc_path(pid, "/exe").data(), first.data(), first.size()) == 1;
 }
 
 }  // namespace tidemark::segment

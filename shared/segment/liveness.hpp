@@ -21,4 +21,7 @@ enum class ProcessSign {
 // `start_ticks` 0: not compared.
 [[nodiscard]] ProcessSign look_at_process(std::int64_t pid, std::uint64_t start_ticks) noexcept;
 
+// Does this very process run a program? Not one that is ending or a zombie; false where we may not know.
+[[nodiscard]] bool has_program(std::int64_t pid, std::uint64_t start_ticks) noexcept;
+
 }  // namespace tidemark::segment

@@ -126,10 +126,11 @@ Mapping& Mapping::operator=(Mapping&&) noexcept = default;
 Mapping::~Mapping() = default;
 Mapping::Mapping(std::unique_ptr<Region> region) noexcept : region_(std::move(region)) {}
 
-Result<Mapping> Mapping::of(int fd, MapMode mode, std::size_t bytes) noexcept {
+Result<Mapping> Mapping::of(int fd, MapMode mode, std::size_t bytes, std::uint64_t offset) noexcept {
   return without_exceptions([&]() -> Result<Mapping> {
     const auto boost_mode = mode == MapMode::ReadOnly ? bip::read_only : bip::read_write;
-    auto region = std::make_unique<Region>(Region{bip::mapped_region{BorrowedDescriptor{fd}, boost_mode, 0, bytes}});
+    auto region = std::make_unique<Region>(
+        Region{bip::mapped_region{BorrowedDescriptor{fd}, boost_mode, static_cast<bip::offset_t>(offset), bytes}});
     void* const address = region->region.get_address();
     // A forked child that had the mapping would keep its parent's lock, and so its life, alive.
     if (::madvise(address, bytes, MADV_DONTFORK) != 0) {

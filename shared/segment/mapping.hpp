@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 
 #include "shared/base/result.hpp"
@@ -18,7 +19,7 @@ namespace tidemark::segment {
 
 enum class MapMode { ReadOnly, ReadWrite };
 
-// A shared mapping of the first `bytes` of a file. It keeps the file's description, and so its locks, when `fd` is
+// A shared mapping of a part of a file. It keeps the file's description, and so its locks, when `fd` is
 // closed. Not inherited by a forked child.
 class Mapping {
  public:
@@ -27,8 +28,8 @@ class Mapping {
   Mapping& operator=(Mapping&&) noexcept;
   ~Mapping();
 
-  // Requires: the file has `bytes` bytes of backing.
-  [[nodiscard]] static Result<Mapping> of(int fd, MapMode mode, std::size_t bytes) noexcept;
+  // Requires: the file has `bytes` bytes of backing behind `offset`, which is a whole number of pages.
+  [[nodiscard]] static Result<Mapping> of(int fd, MapMode mode, std::size_t bytes, std::uint64_t offset = 0) noexcept;
 
   [[nodiscard]] std::byte* address() const noexcept;  // nullptr: nothing is mapped
   [[nodiscard]] std::size_t size() const noexcept;

@@ -1,4 +1,5 @@
-// Names of the files: `tidemark.<uid>.<pid>.<nonce>` (counters), the same with `.ctl` (control), `.hist` (history).
+// Names of the files: `tidemark.<uid>.<pid>.<nonce>` (counters), the same with `.ctl` (control), `.hist` (history),
+// `.snap.<slot>` (a snapshot on its way to who asked for it).
 //
 // pid is the process's own (its namespace's) and only a label; the nonce, 64 random bits as 16 hex digits, makes a name
 // unique. Files being built are called `.tidemark-init.<nonce>[.ctl]`, so that no scan takes them for finished ones.
@@ -17,7 +18,8 @@ namespace tidemark::segment {
 inline constexpr const char* kDefaultDirectory = "/dev/shm";
 inline constexpr std::string_view kControlSuffix = ".ctl";
 inline constexpr std::string_view kHistorySuffix = ".hist";
-inline constexpr std::size_t kMaxSegmentBytes = std::size_t{1} << 20;  // a reader refuses more; ours is 32 KiB
+inline constexpr std::string_view kSnapshotSuffix = ".snap.";          // then the number of a control slot
+inline constexpr std::size_t kMaxSegmentBytes = std::size_t{1} << 20;  // a reader refuses more; ours is 36 KiB
 
 struct SegmentName {
   std::uint32_t uid = 0;

@@ -51,12 +51,6 @@ std::uint64_t pid_namespace() {
   return answer;
 }
 
-ProcessGlobals globals_of(const RecordImage<GlobalRecord>& image, CopyOutcome outcome) {
-  ProcessGlobals globals = decode_globals(image);
-  globals.approximate = outcome != CopyOutcome::Consistent;
-  return globals;
-}
-
 }  // namespace
 
 const char* to_text(ProcessState state) noexcept {
@@ -69,6 +63,8 @@ const char* to_text(ProcessState state) noexcept {
       return "exited";
     case ProcessState::Killed:
       return "killed";
+    case ProcessState::Replaced:
+      return "replaced";
     case ProcessState::Unreadable:
       return "unreadable";
   }
@@ -103,6 +99,7 @@ Result<SegmentReader> SegmentReader::open(const std::string& path) {
   reader.path_ = path;
   reader.st_dev_ = info.st_dev;
   reader.st_ino_ = info.st_ino;
+  reader.bytes_ = static_cast<std::uint64_t>(info.st_size);
   reader.has_newer_layout_ = head.has_newer_layout;
   reader.sections_ = head.sections;
   // A copy under another segment's name would answer for it.
@@ -125,82 +122,30 @@ Result<SegmentReader> SegmentReader::open(const std::string& path) {
   return reader;
 }
 
-ProcessGlobals SegmentReader::globals(const ReadBudget& budget) const {
-  RecordImage<GlobalRecord> image;
-  const CopyOutcome outcome = image.copy(file_.get(), sections_.global.offset, sections_.global.stride, budget);
-  return globals_of(image, outcome);
+bool SegmentReader::has_shrunk() const noexcept {
+  struct stat info {};
+  return ::fstat(file_.get(), &info) != 0 || static_cast<std::uint64_t>(info.st_size) < bytes_;
 }
 
-bool SegmentReader::is_active(const RecordScan& scan, std::uint32_t slot) const noexcept {
-  return scan.first_word(sections_.devices.at(slot) + offsetof(DeviceRecord, state)) ==
-         static_cast<std::uint64_t>(DeviceState::Active);
-}
-
-// All records that change but acknowledgements; of devices, only as far as there are any.
-RecordScan SegmentReader::scan() const {
-  const auto range_of = [&](std::uint32_t devices) {
-    const Section& global = sections_.global;
-    FileRange range{.begin = global.offset, .end = global.at(global.count)};
-    for (const Section* section : {&sections_.device_info, &sections_.devices}) {
-      if (devices > 0) {
-        range.begin = std::min<std::uint64_t>(range.begin, section->offset);
-        range.end = std::max(range.end, section->at(devices));
-      }
-    }
-    return range;
-  };
-  RecordScan scan{file_.get(), range_of(sections_.devices.count)};
-  std::uint32_t devices = sections_.devices.count;
-  while (devices > 0 && !is_active(scan, devices - 1)) {
-    --devices;
+std::optional<CoverageList> SegmentReader::coverage(const ReadBudget& budget) const {
+  RecordImage<CoverageRecord> image;
+  if (sections_.coverage.count == 0 ||
+      image.copy(file_.get(), sections_.coverage.offset, sections_.coverage.stride, budget) == CopyOutcome::Failed ||
+      image.word(offsetof(CoverageRecord, written)) == 0) {
+    return std::nullopt;
   }
-  scan.read_words(range_of(devices));
-  scan.read_again();
-  return scan;
+  return decode_coverage(image);
 }
 
-// A device that comes while we read is for the next time: its info is surely complete only before its record says so.
-std::vector<DeviceSnapshot> SegmentReader::devices(const RecordScan& scan, const ReadBudget& budget) const {
-  std::vector<DeviceSnapshot> found;
-  for (std::uint32_t slot = 0; slot < sections_.devices.count; ++slot) {
-    if (!is_active(scan, slot)) {
-      continue;
-    }
-    RecordImage<DeviceRecord> image;
-    const CopyOutcome outcome =
-        image.copy(scan, file_.get(), sections_.devices.at(slot), sections_.devices.stride, budget);
-    RecordImage<DeviceInfoRecord> info;
-    const CopyOutcome info_outcome =
-        info.copy(scan, file_.get(), sections_.device_info.at(slot), sections_.device_info.stride, budget);
-    if (outcome == CopyOutcome::Failed || info_outcome == CopyOutcome::Failed ||
-        image.word(offsetof(DeviceRecord, state)) != static_cast<std::uint64_t>(DeviceState::Active) ||
-        info.word(offsetof(DeviceInfoRecord, valid)) == 0) {
-      continue;
-    }
-    DeviceSnapshot& device = found.emplace_back();
-    device.slot = slot;
-    device.generation = image.word(offsetof(DeviceRecord, generation));
-    device.info = decode_device_info(info);
-    std::ranges::copy(image.words(offsetof(DeviceRecord, basis), kBasisWords), device.basis.words.begin());
-    device.approximate = outcome != CopyOutcome::Consistent;
+// They never change: no sequence.
+std::vector<Setting> SegmentReader::settings() const {
+  RecordImage<SettingsRecord> image;
+  if (sections_.settings.count == 0 ||
+      !read_exactly(file_.get(), std::as_writable_bytes(image.words_up_to(sections_.settings.stride)),
+                    sections_.settings.offset)) {
+    return {};
   }
-  return found;
-}
-
-ProcessSnapshot SegmentReader::snapshot(const ReadBudget& budget) const {
-  ProcessSnapshot snapshot;
-  snapshot.identity = identity_;
-  snapshot.pid = visible_pid();
-  // The state first: numbers read afterwards from a process found dead are its last.
-  snapshot.state = state_of(snapshot.pid);
-  const RecordScan records = scan();
-  RecordImage<GlobalRecord> image;
-  const CopyOutcome outcome =
-      image.copy(records, file_.get(), sections_.global.offset, sections_.global.stride, budget);
-  snapshot.globals = globals_of(image, outcome);
-  snapshot.devices = devices(records, budget);
-  snapshot.has_newer_layout = has_newer_layout_;
-  return snapshot;
+  return decode_settings(image);
 }
 
 bool SegmentReader::is_owner_alive() const noexcept { return is_locked(file_.get()); }
@@ -224,8 +169,18 @@ ProcessState SegmentReader::state_of(std::int64_t pid) const {
         break;
     }
   }
-  return read_state(file_.get()) == static_cast<std::uint32_t>(SegmentState::Exited) ? ProcessState::Exited
-                                                                                     : ProcessState::Killed;
+  if (read_state(file_.get()) == static_cast<std::uint32_t>(SegmentState::Exited)) {
+    return ProcessState::Exited;
+  }
+  return is_replaced() ? ProcessState::Replaced : ProcessState::Killed;
+}
+
+// Requires: its lock is free. An exec takes the mapping and leaves pid and start time. A copy of a segment, which
+// nobody has locked, is known by its name.
+bool SegmentReader::is_replaced() const {
+  return is_in_our_namespace_ && identity_.start_ticks != 0 &&
+         parse_stats_name(std::string_view{path_}.substr(path_.rfind('/') + 1)) &&
+         has_program(identity_.pid, identity_.start_ticks);
 }
 
 std::int64_t SegmentReader::visible_pid() const {

@@ -9,11 +9,14 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "shared/base/device_basis.hpp"
+#include "shared/base/kind_counts.hpp"
 #include "shared/base/result.hpp"
+#include "shared/segment/coverage.hpp"
 #include "shared/segment/file_handle.hpp"
 #include "shared/segment/mapping.hpp"
 #include "shared/segment/process_words.hpp"
@@ -23,7 +26,9 @@
 
 namespace tidemark::segment {
 
-enum class ProcessState { Live, Stopped, Exited, Killed, Unreadable };
+// Replaced: the process lives and runs another program, which it got by exec. Once it has ended that can't be told from
+// Killed any more.
+enum class ProcessState { Live, Stopped, Exited, Killed, Replaced, Unreadable };
 [[nodiscard]] const char* to_text(ProcessState state) noexcept;  // "live", ...
 
 struct ProcessIdentity {
@@ -80,6 +85,7 @@ struct DeviceSnapshot {
   std::uint64_t generation = 0;
   DeviceInfo info;  // name and PCI id cleaned
   DeviceBasis basis;
+  std::optional<DeviceKindCounts> kinds;  // none: nobody counts them
   // The writer never let us have a consistent copy (stopped or killed in the middle of an update): each word is right
   // by itself, sums may be off by one event.
   bool approximate = false;
@@ -91,8 +97,14 @@ struct ProcessSnapshot {
   // As this process counts; 0 = not visible from here (another container, without rights).
   std::int64_t pid = 0;
   ProcessGlobals globals;
-  std::vector<DeviceSnapshot> devices;  // in slot order
-  bool has_newer_layout = false;        // a newer minor: what we don't know is left out
+  std::vector<DeviceSnapshot> devices;       // in slot order
+  std::optional<HostKindCounts> host_kinds;  // as DeviceSnapshot::kinds
+  bool has_newer_layout = false;             // a newer minor: what we don't know is left out
+};
+
+// What an earlier snapshot of the same segment tells a later one.
+struct EarlierSnapshot {
+  std::uint64_t heartbeat_count = 0;  // 0: there was none, or nobody beats
 };
 
 class SegmentReader {
@@ -105,8 +117,18 @@ class SegmentReader {
   [[nodiscard]] std::uint64_t device_id() const noexcept { return st_dev_; }
   [[nodiscard]] std::uint64_t inode() const noexcept { return st_ino_; }
 
-  [[nodiscard]] ProcessSnapshot snapshot(const ReadBudget& budget = {}) const;
+  // With `earlier` a process is taken for running if it has beaten since then and just now, and not asked after in
+  // /proc, which is half of what a snapshot costs: one that was stopped then is seen a look later. That it has ended is
+  // seen at once in any case.
+  [[nodiscard]] ProcessSnapshot snapshot(const ReadBudget& budget = {}, const EarlierSnapshot& earlier = {}) const;
   [[nodiscard]] ProcessGlobals globals(const ReadBudget& budget = {}) const;
+
+  // Not a part of the snapshot, since few want them. None: nobody says it.
+  [[nodiscard]] std::optional<CoverageList> coverage(const ReadBudget& budget = {}) const;
+  [[nodiscard]] std::vector<Setting> settings() const;
+
+  // Cut off since it was opened: what isn't there any more reads as nothing.
+  [[nodiscard]] bool has_shrunk() const noexcept;
 
   // By the kernel's word: the owner holds a lock as long as its mapping exists.
   [[nodiscard]] bool is_owner_alive() const noexcept;
@@ -122,10 +144,24 @@ class SegmentReader {
   void wait_for_bell(std::uint32_t seen, std::chrono::nanoseconds timeout) const noexcept;
 
  private:
+  // The kinds as they were found last, and the sequences that they had: while those are the same, so are they.
+  struct KindsSeen {
+    std::vector<std::uint64_t> sequences;  // of the host's record, then of each device's; empty: not to be relied on
+    std::optional<HostKindCounts> host;
+    std::vector<std::optional<DeviceKindCounts>> devices;
+  };
+
   SegmentReader() = default;
   [[nodiscard]] ProcessState state_of(std::int64_t pid) const;
-  [[nodiscard]] RecordScan scan() const;
+  [[nodiscard]] bool is_replaced() const;
+  [[nodiscard]] bool has_just_beaten(const RecordScan& scan, const EarlierSnapshot& earlier) const noexcept;
+  [[nodiscard]] std::uint32_t devices_in(const RecordScan& scan) const noexcept;
+  [[nodiscard]] FileRange range_of(std::uint32_t devices) const noexcept;
+  [[nodiscard]] RecordScan begin_scan() const;
+  void finish(RecordScan& scan) const;
   [[nodiscard]] std::vector<DeviceSnapshot> devices(const RecordScan& scan, const ReadBudget& budget) const;
+  void add_kinds(ProcessSnapshot& snapshot, const ReadBudget& budget) const;
+  [[nodiscard]] bool read_kinds(RecordScan& scan, FileRange range, std::uint32_t slots, const ReadBudget& budget) const;
   [[nodiscard]] bool is_active(const RecordScan& scan, std::uint32_t slot) const noexcept;
   [[nodiscard]] std::uint64_t bell_offset() const noexcept;
 
@@ -133,11 +169,13 @@ class SegmentReader {
   std::string path_;
   std::uint64_t st_dev_ = 0;
   std::uint64_t st_ino_ = 0;
+  std::uint64_t bytes_ = 0;
   bool has_newer_layout_ = false;
   bool is_in_our_namespace_ = false;
   Sections sections_;
   ProcessIdentity identity_;
   mutable Mapping bell_mapping_;  // for futex(2) alone, never dereferenced
+  mutable KindsSeen kinds_seen_;
 };
 
 }  // namespace tidemark::segment

@@ -5,6 +5,7 @@
 // itself, with patience (record_copy.hpp).
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -39,20 +40,21 @@ class RecordScan {
   [[nodiscard]] bool take(std::uint64_t offset, std::span<std::uint64_t> words) const noexcept;
 
  private:
-  using Words = std::unique_ptr<std::uint64_t[]>;
+  enum class Read : std::size_t { Before, Words, After };
+  static constexpr std::size_t kReads = 3;
 
-  [[nodiscard]] Words read(FileRange range) const noexcept;
-  [[nodiscard]] std::uint64_t* word_of(const Words& words, std::uint64_t offset) const noexcept {
-    return &words[(offset - whole_.begin) / sizeof(std::uint64_t)];
+  [[nodiscard]] std::uint64_t* words_of(Read which, std::uint64_t offset) const noexcept {
+    return memory_.get() + static_cast<std::size_t>(which) * whole_.words() +
+           (offset - whole_.begin) / sizeof(std::uint64_t);
   }
+  [[nodiscard]] bool is_done(Read which) const noexcept { return is_done_[static_cast<std::size_t>(which)]; }
+  void read(Read which, FileRange range) noexcept;
 
   int fd_;
   FileRange whole_;
   FileRange part_;
-  // As the three reads saw them, null where one failed or was not done; all have the size of the whole.
-  Words before_;
-  Words words_;
-  Words after_;
+  std::unique_ptr<std::uint64_t[]> memory_;  // of all three, each as large as the whole
+  std::array<bool, kReads> is_done_{};
 };
 
 }  // namespace tidemark::segment

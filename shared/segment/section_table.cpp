@@ -87,6 +87,14 @@ Section* place_of(Sections& sections, SectionType type) {
       return &sections.devices;
     case SectionType::Acks:
       return &sections.acks;
+    case SectionType::Kinds:
+      return &sections.kinds;
+    case SectionType::HostKinds:
+      return &sections.host_kinds;
+    case SectionType::Coverage:
+      return &sections.coverage;
+    case SectionType::Settings:
+      return &sections.settings;
     default:
       return nullptr;  // of a newer minor: skipped
   }

@@ -26,6 +26,11 @@ struct Sections {
   Section device_info;
   Section devices;
   Section acks;
+  // Of a newer minor; count 0: the file has none.
+  Section kinds;
+  Section host_kinds;
+  Section coverage;
+  Section settings;
 };
 
 struct CheckedHead {

@@ -1,5 +1,6 @@
 #include "shared/segment/text.hpp"
 
+#include <algorithm>
 #include <cstdint>
 
 namespace tidemark::segment {
@@ -55,8 +56,12 @@ Character next_character(std::string_view text) {
 
 std::string clean_text(std::string_view bytes) {
   bytes = bytes.substr(0, bytes.find('\0'));
+  // Nearly always all of it is plain.
+  const auto odd = std::find_if(bytes.begin(), bytes.end(), [](char c) { return c < 0x20 || c > 0x7E; });
   std::string clean;
   clean.reserve(bytes.size());
+  clean.append(bytes.begin(), odd);
+  bytes.remove_prefix(static_cast<std::size_t>(odd - bytes.begin()));
   while (!bytes.empty()) {
     const Character character = next_character(bytes);
     if (character.is_safe) {

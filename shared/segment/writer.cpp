@@ -5,6 +5,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <climits>
@@ -13,97 +14,39 @@
 #include <new>
 #include <utility>
 
+#include "shared/segment/fill_segment.hpp"
 #include "shared/segment/layout.hpp"
 #include "shared/segment/own_identity.hpp"
 #include "shared/segment/segment_files.hpp"
+#include "shared/segment/stores.hpp"
 
 namespace tidemark::segment {
 namespace {
 
-template <std::size_t Count, std::size_t Size>
-void store_text(std::array<Word, Count>& words, const Text<Size>& text) {
-  static_assert(Size <= Count * sizeof(std::uint64_t));
-  std::array<std::uint64_t, Count> image{};
-  std::memcpy(image.data(), text.view().data(), text.view().size());
-  for (std::size_t i = 0; i < Count; ++i) {
-    store_word(words[i], image[i]);
+template <std::size_t Kinds>
+void store_kinds(std::array<Word, Kinds * kKindWords>& words, const KindCounts<Kinds>& counts) {
+  Word* word = words.data();
+  for (const KindCount& kind : counts.kinds) {
+    for (const std::uint64_t value : {kind.current_bytes, kind.peak_bytes, kind.current_count, kind.total_count}) {
+      store_word(*word++, value);
+    }
   }
 }
 
-template <class Enum>
-void store_enum(Word& word, Enum value) {
-  store_word(word, static_cast<std::uint64_t>(value));
-}
-
-void fill_identity(IdentityRecord& record, const WriterOptions& options) {
-  const OwnIdentity own = read_own_identity();
-  store_word(record.pid, own.pid);
-  store_word(record.start_ticks, own.start_ticks);
-  store_word(record.ticks_per_second, own.ticks_per_second);
-  store_word(record.parent_pid, own.parent_pid);
-  store_word(record.pid_namespace, own.pid_namespace);
-  store_word(record.user_namespace, own.user_namespace);
-  store_word(record.uid, own.uid);
-  store_word(record.gid, own.gid);
-  store_word(record.create_realtime_ns, clock_ns(CLOCK_REALTIME));
-  store_word(record.create_monotonic_ns, clock_ns(CLOCK_MONOTONIC));
-  store_word(record.create_boottime_ns, clock_ns(CLOCK_BOOTTIME));
-  store_word(record.boot_id[0], own.boot_id[0]);
-  store_word(record.boot_id[1], own.boot_id[1]);
-  store_word(record.rank_global, static_cast<std::uint64_t>(options.rank.global + 1));
-  store_word(record.rank_local, static_cast<std::uint64_t>(options.rank.local + 1));
-  store_word(record.rank_world, static_cast<std::uint64_t>(options.rank.world + 1));
-  store_text(record.comm, own.comm);
-  store_text(record.executable, own.executable);
-  store_text(record.command, options.command.empty() ? own.command : CommandText{options.command});
-  store_text(record.label, Text<65>{options.label});
-  store_text(record.shim_version, Text<32>{options.shim_version});
-}
-
-void fill_section(SectionEntry& entry, SectionType type, std::size_t offset, std::size_t stride, std::size_t count) {
-  entry.type.store(static_cast<std::uint32_t>(type), std::memory_order_relaxed);
-  entry.version.store(1, std::memory_order_relaxed);
-  entry.offset.store(static_cast<std::uint32_t>(offset), std::memory_order_relaxed);
-  entry.stride.store(static_cast<std::uint32_t>(stride), std::memory_order_relaxed);
-  entry.count.store(static_cast<std::uint32_t>(count), std::memory_order_relaxed);
-  entry.bytes.store(static_cast<std::uint32_t>(stride * count), std::memory_order_relaxed);
-}
-
-constexpr std::uint32_t kSections = 5;
-
-void fill_section_table(std::array<SectionEntry, kSectionTableEntries>& table) {
-  fill_section(table[0], SectionType::Identity, offsetof(SegmentLayout, identity), sizeof(IdentityRecord), 1);
-  fill_section(table[1], SectionType::Global, offsetof(SegmentLayout, global), sizeof(GlobalRecord), 1);
-  fill_section(table[2], SectionType::DeviceInfo, offsetof(SegmentLayout, device_info), sizeof(DeviceInfoRecord),
-               kDeviceSlots);
-  fill_section(table[3], SectionType::Devices, offsetof(SegmentLayout, devices), sizeof(DeviceRecord), kDeviceSlots);
-  fill_section(table[4], SectionType::Acks, offsetof(SegmentLayout, acks), sizeof(AckRecord), kAckSlots);
-}
-
-void fill_head(Head& head, std::uint64_t nonce, bool has_control) {
-  constexpr auto order = std::memory_order_relaxed;
-  head.magic.store(kMagic, order);
-  head.major.store(kMajor, order);
-  head.minor.store(kMinor, order);
-  head.min_reader_minor.store(kMinReaderMinor, order);
-  head.pointer_bits.store(sizeof(void*) * CHAR_BIT, order);
-  head.endian_tag.store(1, order);
-  head.header_bytes.store(offsetof(SegmentLayout, sections), order);
-  head.total_bytes.store(kSegmentBytes, order);
-  head.section_count.store(kSections, order);
-  head.section_table_offset.store(offsetof(SegmentLayout, sections), order);
-  head.nonce.store(nonce, order);
-  head.features.store(has_control ? kFeatureControl : 0, order);
-  head.layout_hash.store(kLayoutHash, order);
-  head.state.store(static_cast<std::uint32_t>(SegmentState::Ready), std::memory_order_release);
-}
-
-void fill_stats(std::span<std::byte> memory, std::uint64_t nonce, const WriterOptions& options) noexcept {
-  auto& layout = *new (memory.data()) SegmentLayout{};
-  fill_identity(layout.identity, options);
-  fill_section_table(layout.sections);
-  store_enum(layout.global.control_policy, options.control_policy);
-  fill_head(layout.head, nonce, options.control != nullptr);
+// `sequence` and all else of the record is the lock holder's.
+void store_coverage(CoverageRecord& record, std::uint64_t& sequence, std::span<const CoverageEntry> entries) {
+  const WriteSection section{record.sequence, sequence};
+  store_word(record.written, 1);
+  Word* word = record.symbols.data();
+  for (const CoverageEntry& entry : entries.first(std::min(entries.size(), kMostCoverageEntries))) {
+    std::array<std::uint64_t, kCoverageNameWords> name{};
+    std::memcpy(name.data(), entry.name.data(), std::min(entry.name.size(), kCoverageNameBytes - 1));
+    for (const std::uint64_t value : name) {
+      store_word(*word++, value);
+    }
+    store_word(*word++, entry.uses);
+    store_word(*word++, entry.unaccounted_calls);
+  }
 }
 
 void wake_all(Word& word) {
@@ -121,6 +64,10 @@ struct SegmentWriter::State {
   std::uint64_t global_sequence = 0;
   std::array<std::uint64_t, kDeviceSlots> info_sequences{};
   std::array<std::uint64_t, kAckSlots> ack_sequences{};
+  std::array<std::uint64_t, kDeviceSlots> kinds_sequences{};
+  std::uint64_t host_kinds_sequence = 0;
+  std::uint64_t coverage_sequence = 0;
+  std::uint64_t coverage_sum = 0;
   std::uint64_t ack_bell = 0;
   std::uint32_t devices = 0;
   std::uint64_t heartbeats = 0;
@@ -157,6 +104,19 @@ struct SegmentWriter::State {
     bool is_held_ = true;
   };
 
+  // Requires: the lock. Uses are only ever added, so that an equal sum means the same: nothing is written then, and an
+  // idle process touches no page of it.
+  void write_coverage(std::span<const CoverageEntry> entries) {
+    std::uint64_t sum = entries.size();
+    for (const CoverageEntry& entry : entries) {
+      sum += entry.uses + entry.unaccounted_calls;
+    }
+    if (sum != coverage_sum) {
+      coverage_sum = sum;
+      store_coverage(layout->coverage, coverage_sequence, entries);
+    }
+  }
+
   template <class Body>
   void change_global(Body body) {
     const Guard guard{*this};
@@ -175,7 +135,7 @@ Result<SegmentWriter> SegmentWriter::create(const WriterOptions& options) noexce
   if (!state) {
     return Error{ErrorCode::System, ENOMEM};
   }
-  if (const Status created = create_files(options, fill_stats, state->files); !created) {
+  if (const Status created = create_files(options, fill_segment, state->files); !created) {
     return created.error();
   }
   state->layout = std::launder(reinterpret_cast<SegmentLayout*>(state->files.stats.address()));
@@ -219,6 +179,27 @@ void SegmentWriter::set_device_info(std::uint32_t slot, const DeviceInfo& info) 
   store_word(record.simulated, info.simulated ? 1 : 0);
   store_text(record.pci_bus_id, info.pci_bus_id);
   store_text(record.name, info.name);
+}
+
+void SegmentWriter::set_kinds(std::uint32_t slot, const DeviceKindCounts& counts) noexcept {
+  const State::Guard guard{*state_};
+  KindsRecord& record = state_->layout->kinds[slot];
+  const WriteSection section{record.sequence, state_->kinds_sequences[slot]};
+  store_word(record.counted, 1);
+  store_kinds(record.counts, counts);
+}
+
+void SegmentWriter::set_host_kinds(const HostKindCounts& counts) noexcept {
+  const State::Guard guard{*state_};
+  HostKindsRecord& record = state_->layout->host_kinds;
+  const WriteSection section{record.sequence, state_->host_kinds_sequence};
+  store_word(record.counted, 1);
+  store_kinds(record.counts, counts);
+}
+
+void SegmentWriter::set_coverage(std::span<const CoverageEntry> entries) noexcept {
+  const State::Guard guard{*state_};
+  state_->write_coverage(entries);
 }
 
 void SegmentWriter::set_mode(ProcessMode mode, std::string_view reason) noexcept {
@@ -308,12 +289,15 @@ void SegmentWriter::acknowledge(std::uint32_t slot, const Acknowledgement& ackno
 }
 
 // exit() may be called in a signal handler that interrupted the lock's own holder: then the time stays unknown.
-void SegmentWriter::mark_exited() noexcept {
+void SegmentWriter::mark_exited(std::span<const CoverageEntry> coverage) noexcept {
   state_->layout->head.state.store(static_cast<std::uint32_t>(SegmentState::Exited), std::memory_order_release);
   const State::Guard guard{*state_, 1000};
   if (guard.is_held()) {
     const WriteSection section{state_->layout->global.sequence, state_->global_sequence};
     store_word(state_->layout->global.exit_realtime_ns, clock_ns(CLOCK_REALTIME));
+    if (!coverage.empty()) {
+      state_->write_coverage(coverage);
+    }
   }
 }
 

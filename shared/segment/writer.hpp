@@ -18,7 +18,9 @@
 #include <span>
 #include <string_view>
 
+#include "shared/base/kind_counts.hpp"
 #include "shared/base/result.hpp"
+#include "shared/segment/coverage.hpp"
 #include "shared/segment/device_slot.hpp"
 #include "shared/segment/file_handle.hpp"
 #include "shared/segment/names.hpp"
@@ -59,7 +61,8 @@ struct WriterOptions {
   const CompanionFile* control = nullptr;  // nullptr: no control file
   std::string_view label{};
   std::string_view shim_version{};
-  std::string_view command{};  // empty: from /proc/self
+  std::string_view command{};   // empty: from /proc/self
+  std::string_view settings{};  // name, NUL, value, NUL, ...: what is in effect; what doesn't fit is left out
   Rank rank{};
   ControlPolicy control_policy = ControlPolicy::Off;
   void (*on_step)(CreationStep step, void* data) noexcept = nullptr;
@@ -81,6 +84,14 @@ class SegmentWriter {
   // Requires: `slot` came from claim_device.
   void set_device_info(std::uint32_t slot, const DeviceInfo& info) noexcept;
 
+  // Memory that is counted and not cached; until then it is unknown. Requires: `slot` came from claim_device.
+  void set_kinds(std::uint32_t slot, const DeviceKindCounts& counts) noexcept;
+  void set_host_kinds(const HostKindCounts& counts) noexcept;
+
+  // How each function of ours was met so far, always the same ones in the same order; until then it is unknown. More
+  // than kMostCoverageEntries are left out.
+  void set_coverage(std::span<const CoverageEntry> entries) noexcept;
+
   void set_mode(ProcessMode mode, std::string_view reason) noexcept;
   void set_layer(Layer layer) noexcept;
   void set_flag(ProcessFlag flag, bool on) noexcept;
@@ -97,8 +108,8 @@ class SegmentWriter {
   // here.
   void acknowledge(std::uint32_t slot, const Acknowledgement& acknowledgement) noexcept;
 
-  // The process is at its end; the counters stay as they are.
-  void mark_exited() noexcept;
+  // The process is at its end; the counters stay as they are, `coverage` is the last.
+  void mark_exited(std::span<const CoverageEntry> coverage = {}) noexcept;
 
   // Removes both files if their names still lead to what create() made, and only in the process that called create().
   // Where that can't be done (another user by now, another root) they are marked as garbage for collect_garbage().
