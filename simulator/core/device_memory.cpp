@@ -59,6 +59,20 @@ Status DeviceMemory::release(Address base, bool used_by_work) {
   return Status::Ok;
 }
 
+Status DeviceMemory::charge(std::uint64_t size) {
+  const std::lock_guard lock{mutex_};
+  if (size > capacity_ - std::min(used_, capacity_)) return Status::OutOfMemory;
+  if (shared_ != nullptr && !shared_->charge(index_, size, capacity_)) return Status::OutOfMemory;
+  used_ += size;
+  return Status::Ok;
+}
+
+void DeviceMemory::discharge(std::uint64_t size) {
+  const std::lock_guard lock{mutex_};
+  used_ -= size;
+  if (shared_ != nullptr) shared_->discharge(index_, size);
+}
+
 std::size_t DeviceMemory::release_all_of(ContextId owner) {
   const std::lock_guard lock{mutex_};
   std::size_t released = 0;

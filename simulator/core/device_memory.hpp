@@ -54,6 +54,10 @@ class DeviceMemory {
   // data.
   Status release(Address base, bool used_by_work = false);
 
+  // Takes a part of the capacity for memory that is kept elsewhere (SharedBytes), and gives it back.
+  Status charge(std::uint64_t size);
+  void discharge(std::uint64_t size);
+
   // Frees all memory of a context; returns how many allocations that were.
   std::size_t release_all_of(ContextId owner);
 

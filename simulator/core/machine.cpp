@@ -1,45 +1,11 @@
 #include "simulator/core/machine.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cstdio>
-#include <cstring>
-#include <span>
-#include <utility>
+
+#include "simulator/core/device_identity.hpp"
 
 namespace sim {
-namespace {
-
-std::byte* host_bytes(Address address) { return reinterpret_cast<std::byte*>(address); }
-
-DeviceIdentity identity_of(const std::string& product, int device) {
-  DeviceIdentity identity{.name = product + " (simulated)"};
-  const std::string text = "sim-" + product;
-  std::copy_n(text.begin(), std::min<std::size_t>(text.size(), 12), identity.uuid.begin());
-  identity.uuid[14] = static_cast<unsigned char>(device >> 8);
-  identity.uuid[15] = static_cast<unsigned char>(device);
-  return identity;
-}
-
-}  // namespace
-
-// The shape of one side of a copy or fill.
-struct Machine::Rows {
-  std::uint64_t width = 0;
-  std::uint64_t height = 0;
-  std::uint64_t pitch = 0;
-
-  [[nodiscard]] bool is_empty() const { return width == 0 || height == 0; }
-  // From the first byte to the last; nothing if that doesn't fit or rows overlap.
-  [[nodiscard]] std::optional<std::uint64_t> span() const {
-    std::uint64_t before_last = 0;
-    std::uint64_t total = 0;
-    if (height > 1 && pitch < width) return std::nullopt;
-    if (height > 1 && __builtin_mul_overflow(height - 1, pitch, &before_last)) return std::nullopt;
-    if (__builtin_add_overflow(before_last, width, &total)) return std::nullopt;
-    return total;
-  }
-};
 
 Machine::Machine(const MachineOptions& options) : scheduler_(options.clock, [this](Work& work) { return run(work); }) {
   if (!options.shared_file.empty()) {
@@ -153,99 +119,16 @@ Place Machine::place(Address address) const {
             .live = allocation.has_value(),
             .allocation = allocation.value_or(Allocation{})};
   }
-  return {};
+  const auto mapping = virtual_memory_.find(address);
+  if (!mapping) return {.is_virtual = virtual_memory_.contains(address)};
+  return {.device = mapping->device,
+          .live = true,
+          .is_virtual = true,
+          .allocation = {.base = mapping->base, .size = mapping->size, .serial = mapping->serial, .foreign = true}};
 }
 
 void Machine::leave_shared_capacity() {
   if (shared_ != nullptr) shared_->leave();
-}
-
-// ---- work: what is checked when it is submitted
-
-Status Machine::submit(StreamId stream, Work work) {
-  if (!scheduler_.has_stream(stream)) return Status::InvalidHandle;
-  const bool empty = std::visit(
-      [](const auto& what) {
-        if constexpr (requires { what.width; }) return what.width == 0 || what.height == 0;
-        return false;
-      },
-      work);
-  if (empty) return Status::Ok;
-  const Status prepared = std::visit([this](auto& what) { return prepare(what); }, work);
-  return prepared == Status::Ok ? scheduler_.submit(stream, std::move(work)) : prepared;
-}
-
-Machine::Side Machine::side_of(Address start, const Rows& rows) const {
-  const auto span = rows.span();
-  if (start == 0 || !span) return Side::Bad;
-  const DeviceMemory* device = memory_around(start);
-  if (device == nullptr) return Side::Host;
-  return device->check(start, *span) == Status::Ok ? Side::Device : Side::Bad;
-}
-
-Status Machine::prepare(Copy& copy) const {
-  const Side to = side_of(copy.to, {copy.width, copy.height, copy.to_pitch});
-  const Side from = side_of(copy.from, {copy.width, copy.height, copy.from_pitch});
-  if (to == Side::Bad || from == Side::Bad) return Status::InvalidValue;
-  if (from == Side::Host && copy.host_source == HostSource::Staged) {
-    copy.staged.resize(copy.width * copy.height);
-    for (std::uint64_t row = 0; row < copy.height; ++row) {
-      const std::byte* source = host_bytes(copy.from + row * copy.from_pitch);
-      std::memcpy(copy.staged.data() + row * copy.width, source, copy.width);
-    }
-  }
-  return Status::Ok;
-}
-
-Status Machine::prepare(Fill& fill) const {
-  const bool sane = fill.element == 1 || fill.element == 2 || fill.element == 4 || fill.element == 8;
-  if (!sane || fill.width % fill.element != 0) return Status::InvalidValue;
-  return side_of(fill.to, {fill.width, fill.height, fill.pitch}) == Side::Device ? Status::Ok : Status::InvalidValue;
-}
-
-Status Machine::prepare(const HostFunction& host) {
-  return host.function != nullptr ? Status::Ok : Status::InvalidValue;
-}
-
-// ---- work: what is done when it completes; the scheduler's mutex is held
-
-bool Machine::run(Work& work) const {
-  if (const auto* copy = std::get_if<Copy>(&work)) return run(*copy);
-  if (const auto* fill = std::get_if<Fill>(&work)) return run(*fill);
-  return true;
-}
-
-bool Machine::run(const Copy& copy) const {
-  for (std::uint64_t row = 0; row < copy.height; ++row) {
-    const Address from = copy.staged.empty() ? copy.from + row * copy.from_pitch
-                                             : reinterpret_cast<Address>(copy.staged.data() + row * copy.width);
-    if (!copy_row(copy.to + row * copy.to_pitch, from, copy.width)) return false;
-  }
-  return true;
-}
-
-bool Machine::copy_row(Address to, Address from, std::uint64_t size) const {
-  DeviceMemory* to_device = memory_around(to);
-  DeviceMemory* from_device = memory_around(from);
-  if (to_device != nullptr && from_device != nullptr) {
-    return DeviceMemory::copy(*to_device, to, *from_device, from, size) == Status::Ok;
-  }
-  if (to_device != nullptr) return to_device->write(to, {host_bytes(from), size}) == Status::Ok;
-  if (from_device != nullptr) return from_device->read(from, {host_bytes(to), size}) == Status::Ok;
-  std::memmove(host_bytes(to), host_bytes(from), size);
-  return true;
-}
-
-bool Machine::run(const Fill& fill) const {
-  std::array<std::byte, sizeof(fill.value)> pattern{};
-  std::memcpy(pattern.data(), &fill.value, sizeof(fill.value));
-  const std::span used{pattern.data(), fill.element};
-  for (std::uint64_t row = 0; row < fill.height; ++row) {
-    const Address to = fill.to + row * fill.pitch;
-    DeviceMemory* device = memory_around(to);
-    if (device == nullptr || device->fill(to, used, fill.width) != Status::Ok) return false;
-  }
-  return true;
 }
 
 }  // namespace sim

@@ -14,6 +14,7 @@
 #include <array>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -22,6 +23,7 @@
 #include "simulator/core/scheduler.hpp"
 #include "simulator/core/shared_capacity.hpp"
 #include "simulator/core/status.hpp"
+#include "simulator/core/virtual_memory.hpp"
 
 namespace sim {
 
@@ -45,6 +47,7 @@ struct DeviceIdentity {
 struct Place {
   int device = -1;  // -1: host memory
   bool live = false;
+  bool is_virtual = false;  // reserved, and where it is live, mapped: `allocation` is the mapping then
   Allocation allocation{};  // where live
 };
 
@@ -61,6 +64,7 @@ class Machine {
     return identities_[static_cast<std::size_t>(device)];
   }
   [[nodiscard]] DeviceMemory& memory(int device) { return *memories_[static_cast<std::size_t>(device)]; }
+  [[nodiscard]] VirtualMemory& virtual_memory() { return virtual_memory_; }
   [[nodiscard]] Scheduler& scheduler() { return scheduler_; }
   [[nodiscard]] const Scheduler& scheduler() const { return scheduler_; }
 
@@ -94,22 +98,27 @@ class Machine {
 
  private:
   struct Rows;
-  [[nodiscard]] Status prepare(Copy& copy) const;
-  [[nodiscard]] Status prepare(Fill& fill) const;
-  [[nodiscard]] static Status prepare(const HostFunction& host);
-  [[nodiscard]] static Status prepare(const Kernel&) { return Status::Ok; }
-  [[nodiscard]] static Status prepare(const Marker&) { return Status::Ok; }
+  // `device`: whose work it is.
+  [[nodiscard]] Status prepare(Copy& copy, int device) const;
+  [[nodiscard]] Status prepare(Fill& fill, int device) const;
+  [[nodiscard]] static Status prepare(const HostFunction& host, int device);
+  [[nodiscard]] static Status prepare(const Kernel&, int) { return Status::Ok; }
+  [[nodiscard]] static Status prepare(const Marker&, int) { return Status::Ok; }
   enum class Side { Host, Device, Bad };
-  [[nodiscard]] Side side_of(Address start, const Rows& rows) const;
+  [[nodiscard]] Side side_of(Address start, const Rows& rows, int device, Access access) const;
   [[nodiscard]] DeviceMemory* memory_around(Address address) const;
   bool run(Work& work) const;
   [[nodiscard]] bool run(const Copy& copy) const;
   [[nodiscard]] bool run(const Fill& fill) const;
   bool copy_row(Address to, Address from, std::uint64_t size) const;
+  bool fill_row(Address to, std::span<const std::byte> pattern, std::uint64_t size, bool on_host) const;
+  // From an address of virtual memory to where its bytes are; others stay. False: not mapped. Requires: hold().
+  [[nodiscard]] bool to_bytes(Address& address, std::uint64_t size) const;
 
   std::unique_ptr<SharedCapacity> shared_;
   std::vector<DeviceIdentity> identities_;
   std::vector<std::unique_ptr<DeviceMemory>> memories_;
+  VirtualMemory virtual_memory_;
   mutable std::mutex contexts_mutex_;  // taken before a memory's
   struct Owner {
     int device = -1;

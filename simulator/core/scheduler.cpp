@@ -302,8 +302,10 @@ bool Scheduler::uses(Address address, std::uint64_t size) const {
   const std::lock_guard lock{mutex_};
   return std::any_of(pending_.begin(), pending_.end(), [&](const auto& piece) {
     if (const auto* copy = std::get_if<Copy>(&piece->work)) {
-      return touches(address, size, copy->to, copy->width, copy->height, copy->to_pitch) ||
-             touches(address, size, copy->from, copy->width, copy->height, copy->from_pitch);
+      return touches(address, size, copy->to, copy->width + (copy->depth - 1) * copy->to_slice, copy->height,
+                     copy->to_pitch) ||
+             touches(address, size, copy->from, copy->width + (copy->depth - 1) * copy->from_slice, copy->height,
+                     copy->from_pitch);
     }
     const auto* fill = std::get_if<Fill>(&piece->work);
     return fill != nullptr && touches(address, size, fill->to, fill->width, fill->height, fill->pitch);

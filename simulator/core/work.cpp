@@ -6,7 +6,7 @@ namespace {
 constexpr Ticks kTransferTicks = 64;
 constexpr std::uint64_t kBytesPerTick = std::uint64_t{16} << 20;
 
-Ticks duration(const Copy& copy) { return kTransferTicks + copy.width * copy.height / kBytesPerTick; }
+Ticks duration(const Copy& copy) { return kTransferTicks + copy.width * copy.height * copy.depth / kBytesPerTick; }
 Ticks duration(const Fill& fill) { return kTransferTicks + fill.width * fill.height / kBytesPerTick; }
 Ticks duration(const HostFunction&) { return 0; }
 Ticks duration(const Kernel& kernel) { return kernel.duration; }

@@ -13,7 +13,7 @@ namespace sim {
 // (pageable memory), or when the work completes (pinned memory).
 enum class HostSource { Staged, Late };
 
-// Rows of `width` bytes; one row is a plain copy. Either side may be host memory or memory of any device.
+// Slices of rows of `width` bytes; one row is a plain copy. Either side may be host memory or memory of any device.
 struct Copy {
   Address to = 0;
   Address from = 0;
@@ -21,11 +21,15 @@ struct Copy {
   std::uint64_t height = 1;
   std::uint64_t to_pitch = 0;  // unused with one row
   std::uint64_t from_pitch = 0;
+  std::uint64_t depth = 1;
+  std::uint64_t to_slice = 0;  // bytes from one slice to the next, unused with one
+  std::uint64_t from_slice = 0;
   HostSource host_source = HostSource::Staged;
   std::vector<std::byte> staged{};  // filled by Machine::submit
 };
 
-// The lowest `element` bytes of `value` (1, 2, 4 or 8), repeated. Device memory only.
+// The lowest `element` bytes of `value` (1, 2, 4 or 8), repeated. Device memory, or host memory that a driver says the
+// device reaches.
 struct Fill {
   Address to = 0;
   std::uint64_t value = 0;
@@ -33,6 +37,7 @@ struct Fill {
   std::uint64_t width = 0;  // bytes a row, a multiple of `element`
   std::uint64_t height = 1;
   std::uint64_t pitch = 0;
+  bool on_host = false;
 };
 
 // Runs on a thread of the simulator, which no driver function may be called from (Scheduler::in_host_function).

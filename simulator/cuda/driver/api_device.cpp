@@ -6,6 +6,7 @@
 #include "simulator/cuda/driver/internal_api.hpp"
 
 #include "simulator/cuda/driver/device_attributes.hpp"
+#include "simulator/cuda/identity.hpp"
 
 using namespace cuda_sim;
 

@@ -20,8 +20,8 @@ CUDA_SIM_EXPORT CUresult CUDAAPI cuIpcGetMemHandle(CUipcMemHandle* handle, CUdev
   return with_context(__func__, [&](Call& call) {
     call.scope.note("address=%#llx", pointer);
     const sim::Place place = call.driver.machine.place(pointer);
-    // Memory of a pool goes to other processes with the pool.
-    if (!handle || !place.live || call.driver.pools.owns(place.allocation.base)) {
+    // Memory of a pool goes to other processes with the pool, mapped memory with its handle.
+    if (!handle || !place.live || place.is_virtual || call.driver.pools.owns(place.allocation.base)) {
       return CUDA_ERROR_INVALID_VALUE;
     }
     // Any address in an allocation will do: the handle is the allocation's, and so is what the importer opens.

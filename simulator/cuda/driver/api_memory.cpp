@@ -3,6 +3,8 @@
 
 #include <limits>
 
+#include "simulator/cuda/driver/device_allocation.hpp"
+
 using namespace cuda_sim;
 
 namespace {
@@ -13,22 +15,35 @@ CUresult allocate(Call& call, std::size_t size, CUdeviceptr* out) {
   if (!out || size == 0) {
     return CUDA_ERROR_INVALID_VALUE;
   }
+  sim::Address address = 0;
+  const CUresult code = allocate_on_device(call, size, address);
+  if (code == CUDA_SUCCESS) {
+    call.scope.note("address=%#llx", static_cast<unsigned long long>(address));
+    *out = address;
+  }
+  return code;
+}
+
+// Any device may be using it.
+CUresult release_managed(Call& call, const ManagedRange& range) {
   if (const CUresult code = call.driver.captures.forbid_unsafe_call(); code != CUDA_SUCCESS) {
     return code;
   }
-  call.driver.gate.delay_alloc();
-  call.driver.pools.collect();
-  sim::Address address = 0;
-  sim::Status status = call.driver.machine.allocate(call.context->core, size, address);
-  if (status == sim::Status::OutOfMemory) {
-    call.driver.pools.drain();
-    status = call.driver.machine.allocate(call.context->core, size, address);
+  call.driver.gate.delay_free();
+  call.scheduler().synchronize_everything();
+  if (range.context->faulted) {
+    return CUDA_ERROR_ILLEGAL_ADDRESS;
   }
-  if (status != sim::Status::Ok) {
-    return status == sim::Status::InvalidHandle ? CUDA_ERROR_CONTEXT_IS_DESTROYED : to_code(status);
+  return call.driver.managed.free(range.base);
+}
+
+// Documented not to wait.
+CUresult release_of_pool(Call& call, CUdeviceptr pointer) {
+  if (const CUresult code = call.driver.captures.forbid_unsafe_call(); code != CUDA_SUCCESS) {
+    return code;
   }
-  call.scope.note("address=%#llx", static_cast<unsigned long long>(address));
-  *out = address;
+  call.driver.gate.delay_free();
+  call.driver.pools.free_now(pointer);
   return CUDA_SUCCESS;
 }
 
@@ -39,7 +54,23 @@ CUresult release(Call& call, CUdeviceptr pointer) {
   }
   sim::Machine& machine = call.driver.machine;
   const sim::Place place = machine.place(pointer);
-  if (!place.live || place.allocation.base != pointer || place.allocation.foreign ||
+  if (call.driver.pools.owns(pointer) && !call.driver.pools.is_being_freed(pointer)) {
+    return release_of_pool(call, pointer);
+  }
+  if (place.device < 0) {
+    const auto range = call.driver.managed.find(pointer);
+    return range && range->base == pointer ? release_managed(call, *range) : CUDA_ERROR_INVALID_VALUE;
+  }
+  if (call.driver.graph_memory.is_live(pointer) && !call.driver.pools.is_being_freed(pointer)) {
+    machine.synchronize_device(place.device);
+    call.driver.graph_memory.end(pointer);
+    return CUDA_SUCCESS;
+  }
+  const bool is_external = call.driver.external.owns(pointer);
+  if (call.driver.imports.is_of_pool(pointer)) {
+    return call.driver.imports.close(pointer);
+  }
+  if (!place.live || place.allocation.base != pointer || (place.allocation.foreign && !is_external) ||
       call.driver.pools.is_being_freed(pointer)) {
     return CUDA_ERROR_INVALID_VALUE;
   }
@@ -47,16 +78,12 @@ CUresult release(Call& call, CUdeviceptr pointer) {
     return code;
   }
   call.driver.gate.delay_free();
-  if (call.driver.pools.owns(pointer)) {
-    call.driver.pools.forget(pointer);  // documented not to wait
-    return to_code(machine.release(pointer));
+  if (const CUresult code = wait_before_free(call, place); code != CUDA_SUCCESS) {
+    return code;
   }
-  machine.synchronize_device(place.device);
-  if (Context* owner = call.driver.contexts.owner_of(place.allocation.owner)) {
-    const sim::Status health = call.scheduler().synchronize_context(place.allocation.owner);
-    if (to_code(health, *owner) == CUDA_ERROR_ILLEGAL_ADDRESS) {
-      return CUDA_ERROR_ILLEGAL_ADDRESS;
-    }
+  if (is_external) {
+    call.driver.external.unmap(pointer);
+    return CUDA_SUCCESS;
   }
   return to_code(machine.release(pointer));
 }
@@ -125,14 +152,15 @@ CUDA_SIM_EXPORT CUresult CUDAAPI cuMemGetInfo_v2(size_t* free, size_t* total) {
 CUDA_SIM_EXPORT CUresult CUDAAPI cuMemGetAddressRange_v2(CUdeviceptr* base, size_t* size, CUdeviceptr pointer) {
   return with_context(__func__, [&](Call& call) {
     const sim::Place place = call.driver.machine.place(pointer);
-    if (!place.live) {
+    const auto range = place.live ? std::nullopt : call.driver.managed.find(pointer);
+    if (!place.live && !range) {
       return CUDA_ERROR_NOT_FOUND;
     }
     if (base) {
-      *base = place.allocation.base;
+      *base = range ? range->base : place.allocation.base;
     }
     if (size) {
-      *size = place.allocation.size;
+      *size = range ? range->size : place.allocation.size;
     }
     return CUDA_SUCCESS;
   });

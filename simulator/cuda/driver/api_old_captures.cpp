@@ -34,7 +34,7 @@ CUresult tell(const char* name, CUstream handle, bool zero_is_thread, CUstreamCa
   });
 }
 
-// No graph is built, so there is none to show.
+// The graph shows when the capture has ended, not before.
 void show_no_graph(CUgraph* graph, const CUgraphNode** dependencies, size_t* count) {
   if (graph) {
     *graph = nullptr;

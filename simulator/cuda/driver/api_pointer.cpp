@@ -1,4 +1,6 @@
 // What a pointer is.
+#include <sys/mman.h>
+
 #include <cstring>
 
 #include "simulator/cuda/driver/internal_api.hpp"
@@ -9,13 +11,26 @@ namespace {
 
 struct Description {
   bool is_device = false;
+  bool is_virtual = false;  // mapped
+  bool is_on_host = false;  // mapped, and the host's
   sim::Allocation allocation{};
   CUdevice device = -1;
   Context* context = nullptr;  // NULL: of a pool or imported
   CUmemoryPool pool = nullptr;
+  bool sync_memops = false;
   std::optional<HostRange> host{};
+  std::optional<ManagedRange> managed{};
 
-  [[nodiscard]] bool is_known() const { return is_device || host; }
+  [[nodiscard]] bool is_known() const { return is_device || host || managed; }
+  [[nodiscard]] CUdeviceptr base() const { return host ? host->base : managed ? managed->base : allocation.base; }
+  [[nodiscard]] std::size_t size() const { return host ? host->size : managed ? managed->size : allocation.size; }
+  // Device memory's numbers differ between devices; a managed one's between them and the next of its kind.
+  [[nodiscard]] unsigned long long id() const {
+    constexpr std::uint64_t kManaged = 0xFF;
+    constexpr std::uint64_t kVirtual = 0xFE;
+    const std::uint64_t group = managed ? kManaged : is_virtual ? kVirtual : static_cast<std::uint64_t>(device) + 1;
+    return host ? host->base : group << 56 | (managed ? managed->serial : allocation.serial);
+  }
 };
 
 Description describe(Driver& driver, CUdeviceptr pointer) {
@@ -25,19 +40,26 @@ Description describe(Driver& driver, CUdeviceptr pointer) {
     what.is_device = true;
     what.allocation = place.allocation;
     what.device = driver.ordinal_of(place.device);
+    what.is_virtual = place.is_virtual;
+    what.is_on_host = place.device < 0;
     what.context = driver.contexts.owner_of(place.allocation.owner);
-    what.pool = driver.pools.owns(place.allocation.base) ? driver.pools.default_pool(what.device) : nullptr;
+    what.sync_memops = driver.pointer_flags.sync_memops(place.allocation.base, place.allocation.serial);
+    what.pool = driver.pools.pool_of(place.allocation.base);
   } else if (auto range = driver.host_memory.find(reinterpret_cast<const void*>(pointer))) {
     what.host = range;
     what.context = range->context;
     what.device = range->context->device;
+  } else if (auto managed = driver.managed.find(pointer)) {
+    what.managed = managed;
+    what.context = managed->context;
+    what.device = managed->context->device;
   }
   return what;
 }
 
 template <class T>
 CUresult put(void* out, T value) {
-  std::memcpy(out, &value, sizeof value);
+  std::memcpy(out, &value, sizeof(T));
   return CUDA_SUCCESS;
 }
 
@@ -47,32 +69,34 @@ CUresult read(const Description& what, CUpointer_attribute attribute, CUdevicept
     case CU_POINTER_ATTRIBUTE_CONTEXT:
       return what.context ? put(out, what.context->handle()) : CUDA_ERROR_INVALID_VALUE;
     case CU_POINTER_ATTRIBUTE_MEMORY_TYPE:
-      return put<unsigned>(out, what.is_device ? CU_MEMORYTYPE_DEVICE : CU_MEMORYTYPE_HOST);
+      return put<unsigned>(out, what.host || what.is_on_host ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE);
     case CU_POINTER_ATTRIBUTE_DEVICE_POINTER:
       return put(out, pointer);
     case CU_POINTER_ATTRIBUTE_HOST_POINTER:
-      return what.host ? put(out, pointer) : CUDA_ERROR_INVALID_VALUE;
+      return what.host || what.managed ? put(out, pointer) : CUDA_ERROR_INVALID_VALUE;
     case CU_POINTER_ATTRIBUTE_SYNC_MEMOPS:
+      return put<unsigned>(out, what.sync_memops);
     case CU_POINTER_ATTRIBUTE_IS_MANAGED:
-      return put<unsigned>(out, 0);
-    case CU_POINTER_ATTRIBUTE_BUFFER_ID: {
-      const std::uint64_t device = static_cast<std::uint64_t>(what.device);
-      return put<unsigned long long>(out, what.host ? what.host->base : (device + 1) << 56 | what.allocation.serial);
-    }
+      return put<unsigned>(out, what.managed.has_value());
+    case CU_POINTER_ATTRIBUTE_BUFFER_ID:
+      return put<unsigned long long>(out, what.id());
     case CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL:
       return put(out, what.device);
     case CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE:
       return put<int>(out, what.is_device && what.context);
     case CU_POINTER_ATTRIBUTE_RANGE_START_ADDR:
-      return put<CUdeviceptr>(out, what.host ? what.host->base : what.allocation.base);
+      return put<CUdeviceptr>(out, what.base());
     case CU_POINTER_ATTRIBUTE_RANGE_SIZE:
-      return put<std::size_t>(out, what.host ? what.host->size : what.allocation.size);
+      return put<std::size_t>(out, what.size());
     case CU_POINTER_ATTRIBUTE_MAPPED:
       return put<int>(out, 1);
     case CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES:
       return put<unsigned long long>(out, 0);
     case CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE:
       return put(out, what.pool);
+    case CU_POINTER_ATTRIBUTE_P2P_TOKENS:
+      return what.is_device && what.context ? put(out, CUDA_POINTER_ATTRIBUTE_P2P_TOKENS{what.id(), 1})
+                                            : CUDA_ERROR_INVALID_VALUE;
     default:
       return CUDA_ERROR_NOT_SUPPORTED;
   }
@@ -130,7 +154,32 @@ CUDA_SIM_EXPORT CUresult CUDAAPI cuPointerSetAttribute(const void* value, CUpoin
     if (!value || attribute != CU_POINTER_ATTRIBUTE_SYNC_MEMOPS || !what.is_device) {
       return CUDA_ERROR_INVALID_VALUE;
     }
-    // Copies that involve device memory already wait wherever a program could tell.
+    unsigned on = 0;
+    std::memcpy(&on, value, sizeof on);
+    // Kept and told: copies that involve device memory already wait wherever a program could tell.
+    call.driver.pointer_flags.set_sync_memops(what.allocation.base, what.allocation.serial, on != 0);
     return CUDA_SUCCESS;
   });
 }
+
+#if CUDA_VERSION >= 11070
+// A descriptor that stands for the range: nothing here could do DMA to it.
+CUDA_SIM_EXPORT CUresult CUDAAPI cuMemGetHandleForAddressRange(void* out, CUdeviceptr pointer, size_t size,
+                                                               CUmemRangeHandleType type, unsigned long long) {
+  return with_context(__func__, [&](Call& call) {
+    constexpr std::size_t kPage = 4096;
+    const sim::Place place = call.driver.machine.place(pointer);
+    const bool aligned = pointer % kPage == 0 && size % kPage == 0;
+    if (!out || size == 0 || !aligned || type != CU_MEM_RANGE_HANDLE_TYPE_DMA_BUF_FD || !place.live ||
+        place.device < 0 || size > place.allocation.size - (pointer - place.allocation.base)) {
+      return CUDA_ERROR_INVALID_VALUE;
+    }
+    const int fd = memfd_create("simulated-dma-buf", MFD_CLOEXEC);
+    if (fd < 0) {
+      return CUDA_ERROR_OPERATING_SYSTEM;
+    }
+    std::memcpy(out, &fd, sizeof fd);
+    return CUDA_SUCCESS;
+  });
+}
+#endif

@@ -84,16 +84,6 @@ CUDA_SIM_EXPORT CUresult CUDAAPI cuThreadExchangeStreamCaptureMode(CUstreamCaptu
   });
 }
 
-CUDA_SIM_EXPORT CUresult CUDAAPI cuGraphCreate(CUgraph* graph, unsigned int flags) {
-  return with_driver(__func__, [&](Call& call) {
-    return graph && flags == 0 ? call.driver.captures.create_graph(*graph) : CUDA_ERROR_INVALID_VALUE;
-  });
-}
-
-CUDA_SIM_EXPORT CUresult CUDAAPI cuGraphDestroy(CUgraph graph) {
-  return with_driver(__func__, [&](Call& call) { return call.driver.captures.destroy_graph(graph); });
-}
-
 CUDA_SIM_EXPORT CUresult CUDAAPI cuEventCreate(CUevent* event, unsigned int flags) {
   constexpr unsigned kKnownFlags = CU_EVENT_BLOCKING_SYNC | CU_EVENT_DISABLE_TIMING;
   return with_context(__func__, [&](Call& call) {

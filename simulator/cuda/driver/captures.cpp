@@ -7,9 +7,6 @@ namespace {
 
 constinit thread_local CUstreamCaptureMode thread_mode = CU_STREAM_CAPTURE_MODE_GLOBAL;
 
-// No address, and unlike a stream's handle.
-CUgraph graph_handle(cuuint64_t id) { return reinterpret_cast<CUgraph>(0x5D70'0000'0000'0000U + id); }
-
 }  // namespace
 
 CUstreamCaptureMode Captures::exchange_thread_mode(CUstreamCaptureMode mode) {
@@ -25,14 +22,18 @@ CUresult Captures::begin(const Stream& stream, CUstreamCaptureMode mode, CUgraph
     return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
   }
   std::lock_guard lock{mutex_};
-  if (target && !graphs_.contains(target)) {
+  if (target && !graphs_.has(target)) {
     return CUDA_ERROR_INVALID_VALUE;
   }
-  Capture capture{
-      .stream = stream, .mode = mode, .thread = std::this_thread::get_id(), .id = ++last_id_, .target = target};
-  if (!open_.emplace(stream.core, capture).second) {
+  if (open_.contains(stream.core)) {
     return CUDA_ERROR_ILLEGAL_STATE;
   }
+  open_.emplace(stream.core, Capture{.stream = stream,
+                                     .mode = mode,
+                                     .thread = std::this_thread::get_id(),
+                                     .id = ++last_id_,
+                                     .graph = target ? target : graphs_.create(),
+                                     .is_given = target != nullptr});
   open_count_.store(open_.size(), std::memory_order_release);
   return CUDA_SUCCESS;
 }
@@ -48,14 +49,22 @@ CUresult Captures::end(const Stream& stream, CUgraph& graph) {
   if (capture.mode != CU_STREAM_CAPTURE_MODE_RELAXED && capture.thread != std::this_thread::get_id()) {
     return CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD;
   }
-  open_.erase(found);
-  open_count_.store(open_.size(), std::memory_order_release);
   if (capture.invalidated) {
+    drop(found);
     return CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
   }
-  graph = capture.target ? capture.target : graph_handle(capture.id);
-  graphs_.insert(graph);
+  open_.erase(found);
+  open_count_.store(open_.size(), std::memory_order_release);
+  graph = capture.graph;
   return CUDA_SUCCESS;
+}
+
+void Captures::drop(Open::iterator capture) {
+  if (!capture->second.is_given) {
+    graphs_.destroy(capture->second.graph);
+  }
+  open_.erase(capture);
+  open_count_.store(open_.size(), std::memory_order_release);
 }
 
 Captures::State Captures::state_of(const Stream& stream) const {
@@ -71,16 +80,24 @@ Captures::State Captures::state_of(const Stream& stream) const {
   return {capture.invalidated ? CU_STREAM_CAPTURE_STATUS_INVALIDATED : CU_STREAM_CAPTURE_STATUS_ACTIVE, capture.id};
 }
 
-CUresult Captures::create_graph(CUgraph& graph) {
+void Captures::add(const Stream& stream, GraphNode node) {
   std::lock_guard lock{mutex_};
-  graph = graph_handle(++last_id_);
-  graphs_.insert(graph);
-  return CUDA_SUCCESS;
+  if (const auto found = open_.find(stream.core); found != open_.end()) {
+    graphs_.add(found->second.graph, std::move(node));
+  }
 }
 
-CUresult Captures::destroy_graph(CUgraph graph) {
+bool Captures::holds(const Stream& stream, CUdeviceptr memory) const {
   std::lock_guard lock{mutex_};
-  return graphs_.erase(graph) == 1 ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+  const auto found = open_.find(stream.core);
+  const auto nodes = found != open_.end() ? graphs_.nodes_of(found->second.graph) : std::nullopt;
+  bool is_held = false;
+  for (const GraphNode& node : nodes ? *nodes : std::vector<GraphNode>{}) {
+    if (node.memory == memory) {
+      is_held = node.type == CU_GRAPH_NODE_TYPE_MEM_ALLOC;
+    }
+  }
+  return is_held;
 }
 
 CUresult Captures::forbid_unsafe_call() {
@@ -152,14 +169,19 @@ CUresult Captures::forbid_wait_for(const Stream& stream) {
 
 void Captures::forget(sim::StreamId stream) {
   std::lock_guard lock{mutex_};
-  open_.erase(stream);
-  open_count_.store(open_.size(), std::memory_order_release);
+  if (const auto found = open_.find(stream); found != open_.end()) {
+    drop(found);
+  }
 }
 
 void Captures::forget(const Context& context) {
   std::lock_guard lock{mutex_};
-  std::erase_if(open_, [&](const auto& entry) { return entry.second.stream.context == &context; });
-  open_count_.store(open_.size(), std::memory_order_release);
+  for (auto capture = open_.begin(); capture != open_.end();) {
+    const auto here = capture++;
+    if (here->second.stream.context == &context) {
+      drop(here);
+    }
+  }
 }
 
 }  // namespace cuda_sim

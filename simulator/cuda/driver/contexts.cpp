@@ -103,6 +103,9 @@ Context* Contexts::find(CUcontext handle) const {
 }
 
 Context* Contexts::owner_of(sim::ContextId core) const {
+  if (core == sim::ContextId{}) {
+    return nullptr;  // of memory that belongs to no context; contexts without a life have no other number
+  }
   std::lock_guard lock{mutex_};
   for (const Primary& primary : primaries_) {
     if (primary.context->core == core) {

@@ -18,14 +18,17 @@ struct Transfer {
   Side from = Side::Any;
 };
 
-// Puts work on a stream, or hands it to a capture that does nothing with it.
+// Work as a node of a graph.
+GraphNode to_node(sim::Work work);
+// Puts work on a stream, or into the graph that the stream captures.
 CUresult submit(Call& call, const Stream& stream, sim::Work work);
 CUresult wait_for(Call& call, const Stream& stream);
 
 CUresult transfer(Call& call, const Stream& stream, Transfer transfer, Mode mode);
-CUresult fill(Call& call, const Stream& stream, const sim::Fill& fill, Mode mode);
+CUresult fill(Call& call, const Stream& stream, sim::Fill fill, Mode mode);
 
-// CUDA_MEMCPY2D as a Transfer; INVALID_VALUE for arrays and pitches smaller than a row.
-CUresult to_transfer(const CUDA_MEMCPY2D& rows, Transfer& out);
+// As Transfers; INVALID_VALUE for pitches smaller than a row, and for what is not in an array.
+CUresult to_transfer(Driver& driver, const CUDA_MEMCPY2D& rows, Transfer& out);
+CUresult to_transfer(Driver& driver, const CUDA_MEMCPY3D& copy, Transfer& out);
 
 }  // namespace cuda_sim

@@ -11,6 +11,4 @@ namespace cuda_sim {
 // 0 for a feature that is not simulated; nothing for a number that is no attribute.
 std::optional<int> device_attribute(CUdevice_attribute attribute, int machine_index);
 
-constexpr int pci_bus(int machine_index) { return machine_index + 1; }
-
 }  // namespace cuda_sim

@@ -5,6 +5,7 @@
 #include <new>
 
 #include "simulator/core/per_process.hpp"
+#include "simulator/cuda/identity.hpp"
 
 namespace cuda_sim {
 namespace {
@@ -15,8 +16,8 @@ sim::MachineOptions machine_options(const sim::Knobs& knobs) {
   return {.devices = knobs.devices,
           .memory_bytes = knobs.memory_bytes,
           .clock = knobs.manual_clock ? sim::ClockMode::Manual : sim::ClockMode::Auto,
-          .shared_file = knobs.shared.empty() ? std::string{} : "cuda_sim." + knobs.shared,
-          .product = "CUDA GPU",
+          .shared_file = shared_file(knobs),
+          .product = kProduct,
           .exportable = true};
 }
 
@@ -41,8 +42,12 @@ Driver::Driver(const Settings& settings)
       gate(settings.knobs, &machine.scheduler()),
       contexts(machine, devices),
       streams(machine),
+      captures(graphs),
       imports(machine),
-      pools(machine, devices) {}
+      external(machine, devices),
+      physical(machine),
+      graph_memory(machine, devices),
+      pools(machine, devices, graph_memory) {}
 
 Driver* Driver::find() {
   Driver* driver = process_driver.find();
@@ -78,7 +83,13 @@ bool Driver::end_context(Context& context) {
     streams.forget(context);  // those of a green one are to be destroyed first, and else stay as what they are: dead
   }
   host_memory.forget(context);
+  arrays.forget(context);
+  if (!managed.is_empty()) {
+    machine.scheduler().synchronize_everything();  // other contexts' work may use it, too
+    managed.forget(context);
+  }
   imports.forget(context);
+  external.forget(context);
   pools.collect();
   return true;
 }

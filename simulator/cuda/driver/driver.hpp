@@ -9,11 +9,18 @@
 
 #include "simulator/core/call_gate.hpp"
 #include "simulator/core/machine.hpp"
+#include "simulator/cuda/driver/arrays.hpp"
 #include "simulator/cuda/driver/captures.hpp"
 #include "simulator/cuda/driver/contexts.hpp"
+#include "simulator/cuda/driver/external_memory.hpp"
+#include "simulator/cuda/driver/graph_memory.hpp"
+#include "simulator/cuda/driver/graphs.hpp"
 #include "simulator/cuda/driver/host_memory.hpp"
 #include "simulator/cuda/driver/imports.hpp"
+#include "simulator/cuda/driver/managed_memory.hpp"
 #include "simulator/cuda/driver/modules.hpp"
+#include "simulator/cuda/driver/physical_memory.hpp"
+#include "simulator/cuda/driver/pointer_flags.hpp"
 #include "simulator/cuda/driver/pools.hpp"
 #include "simulator/cuda/driver/settings.hpp"
 #include "simulator/cuda/driver/streams.hpp"
@@ -48,10 +55,17 @@ class Driver {
   sim::CallGate gate;
   Contexts contexts;
   Streams streams;
+  Graphs graphs;
   Captures captures;
   HostMemory host_memory;
+  Arrays arrays;
+  ManagedMemory managed;
   Imports imports;
+  ExternalMemory external;
+  PhysicalMemory physical;
+  GraphMemory graph_memory;
   Pools pools;
+  PointerFlags pointer_flags;
   Modules modules;
 };
 

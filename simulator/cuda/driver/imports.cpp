@@ -50,7 +50,7 @@ CUresult Imports::describe(sim::Address pointer, CUipcMemHandle& out) const {
   return CUDA_SUCCESS;
 }
 
-CUresult Imports::open(Context& context, const CUipcMemHandle& handle, CUdeviceptr& out) {
+CUresult Imports::open(Context& context, const CUipcMemHandle& handle, CUdeviceptr& out, bool of_pool) {
   const auto source = std::bit_cast<ExportedMemory>(handle);
   if (source.magic != kMagic || source.size == 0 || source.machine_index < 0 ||
       source.machine_index >= machine_.device_count()) {
@@ -79,9 +79,15 @@ CUresult Imports::open(Context& context, const CUipcMemHandle& handle, CUdevicep
   if (status != sim::Status::Ok) {
     return CUDA_ERROR_MAP_FAILED;
   }
-  imports_.push_back({.source = source, .context = &context, .base = base});
+  imports_.push_back({.source = source, .context = &context, .base = base, .of_pool = of_pool});
   out = base;
   return CUDA_SUCCESS;
+}
+
+bool Imports::is_of_pool(sim::Address base) const {
+  std::lock_guard lock{mutex_};
+  return std::any_of(imports_.begin(), imports_.end(),
+                     [base](const Import& import) { return import.base == base && import.of_pool; });
 }
 
 CUresult Imports::close(sim::Address base) {

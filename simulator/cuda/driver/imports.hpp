@@ -36,7 +36,9 @@ class Imports {
   // What a handle of the allocation around `pointer` says.
   CUresult describe(sim::Address pointer, CUipcMemHandle& out) const;
   // Opened again by the same context, it has the same address and one more to be closed.
-  CUresult open(Context& context, const CUipcMemHandle& handle, CUdeviceptr& out);
+  // `of_pool`: it is freed like other memory of pools, by cuMemFree.
+  CUresult open(Context& context, const CUipcMemHandle& handle, CUdeviceptr& out, bool of_pool = false);
+  [[nodiscard]] bool is_of_pool(sim::Address base) const;
   CUresult close(sim::Address base);
   // The context's life has ended, and its mappings with it.
   void forget(const Context& context);
@@ -47,10 +49,11 @@ class Imports {
     const Context* context = nullptr;
     sim::Address base = 0;
     unsigned times = 1;
+    bool of_pool = false;
   };
 
   sim::Machine& machine_;
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::vector<Import> imports_;
 };
 

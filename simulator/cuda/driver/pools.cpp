@@ -2,42 +2,138 @@
 
 #include <algorithm>
 
+#include "simulator/cuda/driver/physical_memory.hpp"
+
 namespace cuda_sim {
 namespace {
 
-// No address; the low bits number the device.
+// No address; the default pools come first.
 constexpr std::uintptr_t kPoolHandle = 0x5D60'0000'0000'0001;
+
+CUmemoryPool to_handle(std::uintptr_t number) { return reinterpret_cast<CUmemoryPool>(number); }
+
+std::size_t units_of(std::size_t size) { return (size + kGranularity - 1) / kGranularity * kGranularity; }
 
 }  // namespace
 
-Pools::Pools(sim::Machine& machine, const std::vector<int>& devices)
-    : machine_(machine), devices_(devices), pools_(devices.size()) {}
-
-CUmemoryPool Pools::default_pool(CUdevice device) {
-  return reinterpret_cast<CUmemoryPool>(kPoolHandle + static_cast<std::uintptr_t>(device));
+Pools::Pools(sim::Machine& machine, const std::vector<int>& devices, GraphMemory& graphs)
+    : machine_(machine), devices_(devices), graphs_(graphs), last_handle_(kPoolHandle + devices.size()) {
+  for (CUdevice device = 0; device < static_cast<CUdevice>(devices.size()); ++device) {
+    pools_[default_pool(device)].device = device;
+    current_.push_back(default_pool(device));
+  }
 }
 
-std::optional<CUdevice> Pools::device_of(CUmemoryPool pool) const {
-  const std::uintptr_t index = reinterpret_cast<std::uintptr_t>(pool) - kPoolHandle;
-  return index < pools_.size() ? std::optional{static_cast<CUdevice>(index)} : std::nullopt;
+CUmemoryPool Pools::default_pool(CUdevice device) const {
+  return to_handle(kPoolHandle + static_cast<std::uintptr_t>(device));
 }
 
-CUresult Pools::allocate(CUdevice device, std::size_t size, sim::Address& out) {
+CUmemoryPool Pools::current_pool(CUdevice device) const {
+  std::lock_guard lock{mutex_};
+  return current_[static_cast<std::size_t>(device)];
+}
+
+CUresult Pools::set_current(CUdevice device, CUmemoryPool pool) {
+  std::lock_guard lock{mutex_};
+  const auto found = pools_.find(pool);
+  if (found == pools_.end() || found->second.is_destroyed || found->second.device != device ||
+      found->second.is_imported) {
+    return CUDA_ERROR_INVALID_VALUE;
+  }
+  current_[static_cast<std::size_t>(device)] = pool;
+  return CUDA_SUCCESS;
+}
+
+std::optional<Pools::Pool> Pools::find(CUmemoryPool pool) const {
+  std::lock_guard lock{mutex_};
+  const auto found = pools_.find(pool);
+  return found != pools_.end() && !found->second.is_destroyed ? std::optional{found->second} : std::nullopt;
+}
+
+CUmemoryPool Pools::create(const Pool& pool) {
+  std::lock_guard lock{mutex_};
+  const CUmemoryPool handle = to_handle(++last_handle_);
+  pools_.emplace(handle, pool);
+  return handle;
+}
+
+CUresult Pools::destroy(CUmemoryPool pool) {
+  std::lock_guard lock{mutex_};
+  const auto found = pools_.find(pool);
+  if (found == pools_.end() || found->second.is_destroyed || pool == default_pool(found->second.device)) {
+    return CUDA_ERROR_INVALID_VALUE;
+  }
+  found->second.is_destroyed = true;
+  if (found->second.device == kOnTheHost) {
+    return CUDA_SUCCESS;
+  }
+  CUmemoryPool& current = current_[static_cast<std::size_t>(found->second.device)];
+  if (current == pool) {
+    current = default_pool(found->second.device);
+  }
+  return CUDA_SUCCESS;
+}
+
+void Pools::set_access(CUmemoryPool pool, CUdevice device, CUmemAccess_flags flags) {
+  std::lock_guard lock{mutex_};
+  pools_.at(pool).access[device] = flags;
+}
+
+// As mapped memory is, though without a handle by which the program could unmap it.
+bool Pools::map_on_host(std::size_t size, sim::Address& out) {
+  sim::VirtualMemory& memory = machine_.virtual_memory();
+  sim::Address base = 0;
+  auto bytes = sim::SharedBytes::make(units_of(size));
+  if (!bytes || memory.reserve(units_of(size), 0, 0, base) != sim::Status::Ok) {
+    return false;
+  }
+  if (memory.map({.base = base, .size = units_of(size), .bytes = std::move(bytes)}) != sim::Status::Ok) {
+    memory.free(base, units_of(size));
+    return false;
+  }
+  (void)memory.set_access(base, units_of(size), sim::kTheHost, sim::Access::ReadWrite);
+  for (const int device : devices_) {
+    (void)memory.set_access(base, units_of(size), device, sim::Access::ReadWrite);
+  }
+  out = base;
+  return true;
+}
+
+void Pools::unmap_on_host(std::size_t size, sim::Address base) {
+  std::vector<std::uint64_t> none;
+  (void)machine_.virtual_memory().unmap(base, units_of(size), none);
+  (void)machine_.virtual_memory().free(base, units_of(size));
+}
+
+// Requires: mutex_.
+bool Pools::take(Pool& pool, std::size_t size, sim::Address& out) {
+  if (pool.most != 0 && (size > pool.most || pool.usage.used > pool.most - size)) {
+    return false;
+  }
+  return pool.device == kOnTheHost ? size <= SIZE_MAX - kGranularity && map_on_host(size, out)
+                                   : machine_.allocate(pool.owner, size, out) == sim::Status::Ok;
+}
+
+CUresult Pools::allocate(CUmemoryPool handle, std::size_t size, sim::Address& out) {
   collect();
   std::unique_lock lock{mutex_};
-  Pool& pool = pools_[static_cast<std::size_t>(device)];
-  if (pool.owner == sim::ContextId{}) {
-    pool.owner = machine_.create_context(devices_[static_cast<std::size_t>(device)]);
+  const auto found = pools_.find(handle);
+  if (found == pools_.end() || found->second.is_destroyed || found->second.is_imported) {
+    return CUDA_ERROR_INVALID_VALUE;
   }
-  if (machine_.allocate(pool.owner, size, out) != sim::Status::Ok) {
+  Pool& pool = found->second;  // never erased
+  if (pool.owner == sim::ContextId{} && pool.device != kOnTheHost) {
+    pool.owner = machine_.create_context(devices_[static_cast<std::size_t>(pool.device)]);
+  }
+  if (!take(pool, size, out)) {
     lock.unlock();
     drain();
     lock.lock();
-    if (machine_.allocate(pool.owner, size, out) != sim::Status::Ok) {
+    if (!take(pool, size, out)) {
       return CUDA_ERROR_OUT_OF_MEMORY;
     }
   }
-  blocks_[out] = {device, size};
+  blocks_[out] = {handle, size};
   pool.usage.used += size;
   pool.usage.highest = std::max(pool.usage.highest, pool.usage.used);
   return CUDA_SUCCESS;
@@ -47,7 +143,9 @@ CUresult Pools::free_in_order(const Stream& stream, sim::Address base) {
   collect();
   std::lock_guard lock{mutex_};
   const sim::Place place = machine_.place(base);
-  if (!place.live || place.allocation.base != base || place.allocation.foreign || being_freed_.contains(base)) {
+  const bool is_whole = place.live && place.allocation.base == base && !place.allocation.foreign;
+  const bool ours = graphs_.is_live(base) || blocks_.contains(base) || is_whole;
+  if (!ours || being_freed_.contains(base)) {
     return CUDA_ERROR_INVALID_VALUE;
   }
   sim::EventId done{};
@@ -60,25 +158,32 @@ CUresult Pools::free_in_order(const Stream& stream, sim::Address base) {
   return CUDA_SUCCESS;
 }
 
+// Requires: mutex_.
 void Pools::give_back(sim::Address base) {
   if (const auto block = blocks_.find(base); block != blocks_.end()) {
-    pools_[static_cast<std::size_t>(block->second.device)].usage.used -= block->second.size;
+    const std::size_t size = block->second.size;
+    Pool& pool = pools_.at(block->second.pool);
+    pool.usage.used -= size;
     blocks_.erase(block);
+    if (pool.device == kOnTheHost) {
+      unmap_on_host(size, base);
+      return;
+    }
   }
-  machine_.release(base);
+  if (!graphs_.end(base)) {
+    machine_.release(base);
+  }
 }
 
-void Pools::forget(sim::Address base) {
+void Pools::free_now(sim::Address base) {
   std::lock_guard lock{mutex_};
-  if (const auto block = blocks_.find(base); block != blocks_.end()) {
-    pools_[static_cast<std::size_t>(block->second.device)].usage.used -= block->second.size;
-    blocks_.erase(block);
-  }
+  give_back(base);
 }
 
-bool Pools::owns(sim::Address base) const {
+CUmemoryPool Pools::pool_of(sim::Address base) const {
   std::lock_guard lock{mutex_};
-  return blocks_.contains(base);
+  const auto block = blocks_.find(base);
+  return block != blocks_.end() ? block->second.pool : nullptr;
 }
 
 bool Pools::is_being_freed(sim::Address base) const {
@@ -114,25 +219,15 @@ void Pools::drain() {
   collect();
 }
 
-Pools::Usage Pools::usage(CUdevice device) const {
+void Pools::reset_highest(CUmemoryPool pool) {
   std::lock_guard lock{mutex_};
-  return pools_[static_cast<std::size_t>(device)].usage;
-}
-
-void Pools::reset_highest(CUdevice device) {
-  std::lock_guard lock{mutex_};
-  Usage& usage = pools_[static_cast<std::size_t>(device)].usage;
+  Usage& usage = pools_.at(pool).usage;
   usage.highest = usage.used;
 }
 
-std::uint64_t Pools::release_threshold(CUdevice device) const {
+void Pools::set_release_threshold(CUmemoryPool pool, std::uint64_t bytes) {
   std::lock_guard lock{mutex_};
-  return pools_[static_cast<std::size_t>(device)].release_threshold;
-}
-
-void Pools::set_release_threshold(CUdevice device, std::uint64_t bytes) {
-  std::lock_guard lock{mutex_};
-  pools_[static_cast<std::size_t>(device)].release_threshold = bytes;
+  pools_.at(pool).release_threshold = bytes;
 }
 
 }  // namespace cuda_sim

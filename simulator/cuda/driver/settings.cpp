@@ -8,7 +8,9 @@
 #include <cstdlib>
 #include <string>
 
+#include "simulator/core/device_identity.hpp"
 #include "simulator/cuda/driver/resolver.hpp"
+#include "simulator/cuda/identity.hpp"
 
 namespace cuda_sim {
 namespace {
@@ -66,7 +68,7 @@ std::string_view trimmed(std::string_view text) {
 
 Settings read_settings() {
   Settings settings;
-  settings.knobs = sim::read_knobs("CUDA", "MEMORY", {"DRIVER_VERSION", "KERNEL_TICKS"});
+  settings.knobs = read_machine_knobs();
   for (sim::FailRule& rule : settings.knobs.fail) {
     rule.call = newest_symbol(rule.call);
   }
@@ -108,17 +110,6 @@ std::vector<int> visible_devices(std::optional<std::string_view> list, const sim
   }
 }
 
-std::string uuid_text(const sim::DeviceIdentity& identity) {
-  std::string text = "GPU-";
-  for (std::size_t i = 0; i < identity.uuid.size(); ++i) {
-    if (i == 4 || i == 6 || i == 8 || i == 10) {
-      text += '-';
-    }
-    char digits[3];
-    std::snprintf(digits, sizeof digits, "%02x", identity.uuid[i]);
-    text += digits;
-  }
-  return text;
-}
+std::string uuid_text(const sim::DeviceIdentity& identity) { return sim::uuid_text(kUuidWord, identity); }
 
 }  // namespace cuda_sim

@@ -68,6 +68,28 @@ CUDA_SIM_EXPORT cudaError_t CUDARTAPI cudaMallocManaged(void** pointer, size_t s
   });
 }
 
+CUDA_SIM_EXPORT cudaError_t CUDARTAPI cudaMemAdvise(const void* pointer, size_t size, enum cudaMemoryAdvise advice,
+#if CUDART_VERSION >= 13000
+                                                    struct cudaMemLocation place) {
+  const CUmemLocation where{static_cast<CUmemLocationType>(place.type), place.id};
+#else
+                                                    int place) {
+  const CUdevice where = place;
+#endif
+  return with_context([&](const DriverApi& driver) {
+    return call(driver.mem_advise, to_device(pointer), size, static_cast<CUmem_advise>(advice), where);
+  });
+}
+
+CUDA_SIM_EXPORT cudaError_t CUDARTAPI cudaMemRangeGetAttribute(void* out, size_t room,
+                                                               enum cudaMemRangeAttribute attribute,
+                                                               const void* pointer, size_t size) {
+  return with_context([&](const DriverApi& driver) {
+    return call(driver.mem_range_get_attribute, out, room, static_cast<CUmem_range_attribute>(attribute),
+                to_device(pointer), size);
+  });
+}
+
 CUDA_SIM_EXPORT cudaError_t CUDARTAPI cudaMemGetInfo(size_t* free, size_t* total) {
   return with_context([&](const DriverApi& driver) { return call(driver.mem_get_info, free, total); });
 }
@@ -123,20 +145,23 @@ CUDA_SIM_EXPORT cudaError_t CUDARTAPI cudaPointerGetAttributes(struct cudaPointe
     }
     // The driver answers 0 for each attribute of memory that it doesn't know.
     unsigned type = 0;
+    unsigned managed = 0;
     int device = 0;
     CUdeviceptr device_address = 0;
     void* host_address = nullptr;
     CUpointer_attribute names[] = {CU_POINTER_ATTRIBUTE_MEMORY_TYPE, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL,
-                                   CU_POINTER_ATTRIBUTE_DEVICE_POINTER, CU_POINTER_ATTRIBUTE_HOST_POINTER};
-    void* values[] = {&type, &device, &device_address, &host_address};
-    const CUresult code = call(driver.pointer_get_attributes, 4U, names, values, to_device(pointer));
+                                   CU_POINTER_ATTRIBUTE_DEVICE_POINTER, CU_POINTER_ATTRIBUTE_HOST_POINTER,
+                                   CU_POINTER_ATTRIBUTE_IS_MANAGED};
+    void* values[] = {&type, &device, &device_address, &host_address, &managed};
+    const CUresult code = call(driver.pointer_get_attributes, 5U, names, values, to_device(pointer));
     if (code != CUDA_SUCCESS) {
       return code;
     }
     std::memset(attributes, 0, sizeof *attributes);
-    attributes->type = type == CU_MEMORYTYPE_DEVICE ? cudaMemoryTypeDevice
-                       : type == CU_MEMORYTYPE_HOST ? cudaMemoryTypeHost
-                                                    : cudaMemoryTypeUnregistered;
+    attributes->type = managed                        ? cudaMemoryTypeManaged
+                       : type == CU_MEMORYTYPE_DEVICE ? cudaMemoryTypeDevice
+                       : type == CU_MEMORYTYPE_HOST   ? cudaMemoryTypeHost
+                                                      : cudaMemoryTypeUnregistered;
     attributes->device = type == 0 ? cudaInvalidDeviceId : device;
     attributes->devicePointer = to_pointer(device_address);
     attributes->hostPointer = type == 0 ? const_cast<void*>(pointer) : host_address;

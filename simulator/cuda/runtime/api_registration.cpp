@@ -1,6 +1,5 @@
 // What code compiled by nvcc calls before main and around a launch. Fat binaries are taken note of and nothing more: a
-// program without kernels runs, and a launch is answered with not-supported (unsupported.cpp), as nothing here could
-// compute what the kernel would have.
+// launch takes its time on the stream, as nothing here could compute what the kernel would have.
 #include "simulator/cuda/runtime/call.hpp"
 
 using namespace cuda_sim;

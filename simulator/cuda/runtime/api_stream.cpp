@@ -30,6 +30,28 @@ CUDA_SIM_EXPORT cudaError_t CUDARTAPI cudaThreadExchangeStreamCaptureMode(enum c
   });
 }
 
+CUDA_SIM_EXPORT cudaError_t CUDARTAPI cudaGraphCreate(cudaGraph_t* graph, unsigned int flags) {
+  return with_driver([&](const DriverApi& driver) { return call(driver.graph_create, graph, flags); });
+}
+
+#if CUDART_VERSION >= 12000
+CUDA_SIM_EXPORT cudaError_t CUDARTAPI cudaGraphInstantiate(cudaGraphExec_t* executable, cudaGraph_t graph,
+                                                           unsigned long long flags) {
+  return with_context(
+      [&](const DriverApi& driver) { return call(driver.graph_instantiate, executable, graph, flags); });
+}
+#endif
+
+CUDA_SIM_EXPORT cudaError_t CUDARTAPI cudaGraphInstantiateWithFlags(cudaGraphExec_t* executable, cudaGraph_t graph,
+                                                                    unsigned long long flags) {
+  return with_context(
+      [&](const DriverApi& driver) { return call(driver.graph_instantiate, executable, graph, flags); });
+}
+
+CUDA_SIM_EXPORT cudaError_t CUDARTAPI cudaGraphExecDestroy(cudaGraphExec_t executable) {
+  return with_driver([&](const DriverApi& driver) { return call(driver.graph_exec_destroy, executable); });
+}
+
 CUDA_SIM_EXPORT cudaError_t CUDARTAPI cudaGraphDestroy(cudaGraph_t graph) {
   return with_driver([&](const DriverApi& driver) { return call(driver.graph_destroy, graph); });
 }

@@ -1,5 +1,7 @@
 // The functions that act on a stream, with the legacy default stream for 0.
+#include "simulator/cuda/runtime/array_shapes.hpp"
 #include "simulator/cuda/runtime/devices.hpp"
+#include "simulator/cuda/runtime/kernels.hpp"
 
 using namespace cuda_sim;
 

@@ -1,7 +1,9 @@
 // From here on the toolkit's headers say cudaMemcpyAsync_ptsz for cudaMemcpyAsync, and so on.
 #define CUDA_API_PER_THREAD_DEFAULT_STREAM
 
+#include "simulator/cuda/runtime/array_shapes.hpp"
 #include "simulator/cuda/runtime/devices.hpp"
+#include "simulator/cuda/runtime/kernels.hpp"
 
 using namespace cuda_sim;
 
