@@ -53,8 +53,8 @@ std::uint64_t calibrate() noexcept {
   if (after - before > kShortestBracket) {
     return now_ns;  // interrupted in between: another time
   }
-  std::uint64_t none = 0;
-  if (first_ticks.compare_exchange_strong(none, before)) {
+  std::uint64_t no_ticks = 0;
+  if (first_ticks.compare_exchange_strong(no_ticks, before)) {
     if (!is_counter_invariant()) {
       ns_per_tick_32.store(kNever, std::memory_order_release);
     }
@@ -62,8 +62,9 @@ std::uint64_t calibrate() noexcept {
     return now_ns;
   }
   const std::uint64_t since_ns = first_ns.load(std::memory_order_acquire);
+  std::uint64_t no_base = 0;
   if (since_ns != 0 && elapsed_ns(since_ns, now_ns) >= kCalibrationNs &&
-      base_ticks.compare_exchange_strong(none = 0, before)) {
+      base_ticks.compare_exchange_strong(no_base, before)) {
     base_ns.store(now_ns, std::memory_order_relaxed);
     const auto ratio =
         static_cast<std::uint64_t>((static_cast<Wide>(now_ns - since_ns) << 32) /

@@ -23,6 +23,9 @@ bool DeviceBooks::undo_free(BlockIndex index) noexcept {
   if (sizes_.is_oversize(block.size)) {
     stats_.take_back_oversize();
   }
+  if (history_ != nullptr) {
+    note_undone(index);
+  }
   return true;
 }
 
@@ -82,6 +85,9 @@ SegmentIndex DeviceBooks::new_segment(Heap& heap, Pool pool, DevicePtr base, std
     index_.insert(segments_, index);
   }
   stats_.add_segment(pool, size, sizes_.is_oversize(size));
+  if (history_ != nullptr) {
+    note_segment(BookAction::SegmentAlloc, index, false);
+  }
   return index;
 }
 
@@ -116,9 +122,13 @@ void DeviceBooks::retire(SegmentIndex index) noexcept {
   Heap& heap = heaps_[segment.heap];
   const BlockIndex block_index = segment.first_block;
   if (segment.passed_through) {
-    const Block& block = blocks_[block_index];
+    Block& block = blocks_[block_index];
     begin_free(block_index);
     stats_.finish_free(segment.pool, block.size, block.requested);
+    block.state = BlockState::Free;
+    if (history_ != nullptr) {
+      note_free_completed(block_index, block_index, block.address, block.size, 0);
+    }
   } else {
     leave_idle(index);
     unlist_free(heap, segment, block_index);
@@ -128,6 +138,39 @@ void DeviceBooks::retire(SegmentIndex index) noexcept {
   map_.remove(owner_bit_, DevicePtr{segment.base}, Bytes{segment.size});
   unlink_from_heap(heap, index);
   stats_.remove_segment(segment.pool, segment.size, sizes_.is_oversize(segment.size));
+  if (history_ != nullptr) {
+    note_segment(BookAction::SegmentFree, index, false);
+  }
+}
+
+SegmentIndex DeviceBooks::given_up(std::uint64_t order) const noexcept {
+  for (HeapIndex heap = first_heap_; heap != 0; heap = heaps_[heap].next) {
+    for (BlockIndex at = heaps_[heap].gate.first(); at != 0 && blocks_[at].order <= order;
+         at = blocks_[at].list_after) {
+      const Segment& segment = segments_[blocks_[at].segment];
+      BlockIndex block = is_vacant(segment) ? segment.first_block : 0;
+      while (block != 0 && !(blocks_[block].state == BlockState::Pending && blocks_[block].in_fence)) {
+        block = blocks_[block].after;
+      }
+      if (is_vacant(segment) && block == 0) {
+        return blocks_[at].segment;
+      }
+    }
+  }
+  return 0;
+}
+
+void DeviceBooks::retire_given_up(SegmentIndex index, LazyTime& now) noexcept {
+  Heap& heap = heaps_[segments_[index].heap];
+  for (BlockIndex at = segments_[index].first_block; at != 0;) {
+    if (blocks_[at].state == BlockState::Pending) {
+      heap.gate.remove(blocks_, at);
+      finish_free(at, now);
+    }
+    at = blocks_[segments_[index].first_block].after;  // what came before it is one free block by now
+  }
+  retire(index);
+  segments_[index].pinned = true;
 }
 
 void DeviceBooks::bury(SegmentIndex index) noexcept {
@@ -147,6 +190,9 @@ void DeviceBooks::restore(SegmentIndex index, std::uint64_t now_ns) noexcept {
   }
   link_to_heap(*heap, index);
   stats_.return_segment(segment.pool, segment.size, sizes_.is_oversize(segment.size));
+  if (history_ != nullptr) {
+    note_segment(BookAction::SegmentAlloc, index, true);
+  }
   Block& block = blocks_[segment.first_block];
   if (segment.passed_through) {
     block.state = BlockState::Live;
@@ -155,6 +201,9 @@ void DeviceBooks::restore(SegmentIndex index, std::uint64_t now_ns) noexcept {
     stats_.take_back(segment.pool, block.size, block.requested);
     if (sizes_.is_oversize(block.size)) {
       stats_.take_back_oversize();
+    }
+    if (history_ != nullptr) {
+      note_alloc(segment.first_block, true);
     }
     return;
   }
@@ -166,14 +215,23 @@ void DeviceBooks::restore(SegmentIndex index, std::uint64_t now_ns) noexcept {
   enter_idle(index, now_ns);
 }
 
-SegmentIndex DeviceBooks::largest_idle() const noexcept {
-  SegmentIndex largest = 0;
+// By size squared times age: the largest alone would be what a training step needs again in every layer, the oldest
+// alone many small ones. Of equals the one that has been idle longest.
+SegmentIndex DeviceBooks::most_dispensable_idle() const noexcept {
+  SegmentIndex chosen = 0;
+  double most = 0;
   for (SegmentIndex index = oldest_idle_; index != 0; index = segments_[index].idle_after) {
-    if (largest == 0 || segments_[index].size > segments_[largest].size) {
-      largest = index;
+    const Segment& segment = segments_[index];
+    const std::uint64_t age =
+        heaps_[segment.heap].requests[static_cast<unsigned>(segment.pool)] - blocks_[segment.first_block].order;
+    const auto size = static_cast<double>(segment.size);
+    const double weight = size * size * static_cast<double>(age + 1);
+    if (weight > most) {
+      most = weight;
+      chosen = index;
     }
   }
-  return largest;
+  return chosen;
 }
 
 void DeviceBooks::pin(SegmentIndex index) noexcept {
@@ -190,6 +248,9 @@ void DeviceBooks::pin(SegmentIndex index) noexcept {
   }
   segment.pinned = true;
   pinned_idle_ += segment.idle ? 1 : 0;
+  if (history_ != nullptr) {
+    note_segment(BookAction::SegmentPinned, index, false);
+  }
 }
 
 SegmentIndex DeviceBooks::doomed_idle() const noexcept {

@@ -13,6 +13,7 @@
 #include "shim/alloc/clock.hpp"
 #include "shim/alloc/device_stats.hpp"
 #include "shim/alloc/heap.hpp"
+#include "shim/alloc/history_sink.hpp"
 #include "shim/alloc/live_map.hpp"
 #include "shim/alloc/records.hpp"
 #include "shim/alloc/segment_map.hpp"
@@ -71,10 +72,16 @@ class DeviceBooks {
   void retire(SegmentIndex segment) noexcept;
   void bury(SegmentIndex segment) noexcept;
   void restore(SegmentIndex segment, std::uint64_t now_ns) noexcept;
+  // A segment that the program has given up wholly, though its frees up to `order` may still have to wait for the
+  // device; 0: none. Retired, its blocks have left the gate: only a driver's free, which waits itself, may follow, and
+  // if that is refused the segment is restored as a pinned one.
+  [[nodiscard]] SegmentIndex given_up(std::uint64_t order) const noexcept;
+  void retire_given_up(SegmentIndex segment, LazyTime& now) noexcept;
 
   // Idle segments: wholly free, of a context in order. Oldest first by Segment::idle_after.
   [[nodiscard]] SegmentIndex oldest_idle() const { return oldest_idle_; }
-  [[nodiscard]] SegmentIndex largest_idle() const noexcept;
+  // The one to part with: large, and not asked for during many requests; 0: none is idle.
+  [[nodiscard]] SegmentIndex most_dispensable_idle() const noexcept;
   void pin(SegmentIndex segment) noexcept;
   // Idle segments that are not to be kept: pinned ones, and all of them once keep_no_idle() was called.
   void keep_no_idle() { keeps_idle_ = false; }
@@ -96,6 +103,15 @@ class DeviceBooks {
   // One more request in the heap's pool: free blocks age by it.
   void age(Heap& heap, Pool pool) noexcept { ++heap.requests[static_cast<unsigned>(pool)]; }
   void set_beat(std::uint32_t beat) { beat_ = beat; }
+
+  // History: null for none. Each step is told once it is done.
+  void set_history(HistorySink* history) noexcept { history_ = history; }
+  void note_out_of_memory(std::uint64_t size, std::uint64_t requested, std::uint64_t device_free) noexcept;
+  void note_peak_reset() noexcept;
+  void show_to(BookVisitor& visitor) const noexcept;
+  [[nodiscard]] BookNumbers numbers() const noexcept {
+    return {.blocks = blocks_.highest() + 1, .segments = segments_.highest() + 1};
+  }
 
   // Null, or which rule is broken.
   [[nodiscard]] const char* check() const noexcept;
@@ -123,12 +139,21 @@ class DeviceBooks {
   void unlink_from_heap(Heap& heap, SegmentIndex index) noexcept;
   void forget_segment(SegmentIndex index) noexcept;
   void forget_block(Heap& heap, const Segment& segment, BlockIndex index) noexcept;
+  void note_forgotten(BlockIndex index) noexcept;
   void forget_stale(DevicePtr base, std::uint64_t size) noexcept;
+  // Require: a history. device_books_history.cpp
+  void note_alloc(BlockIndex index, bool is_undone) noexcept;
+  void note_free_requested(BlockIndex index) noexcept;
+  void note_free_completed(BlockIndex index, BlockIndex result, std::uint64_t address, std::uint64_t size,
+                           BlockIndex absorbed) noexcept;
+  void note_undone(BlockIndex index) noexcept;
+  void note_segment(BookAction action, SegmentIndex index, bool is_undone) noexcept;
   void set_pinned_bytes(std::uint64_t bytes) noexcept { stats_.set(BasisWord::pinned_bytes, bytes); }
   [[nodiscard]] const char* check_segment(const Segment& segment, SegmentIndex index) const noexcept;
 
   const SizePolicy& sizes_;
   SegmentMap& map_;
+  HistorySink* history_ = nullptr;
   unsigned owner_bit_ = 0;
   std::uint32_t beat_ = 0;
   HeapIndex first_heap_ = 0;

@@ -153,6 +153,9 @@ void DeviceBooks::forget_segment(SegmentIndex index) noexcept {
   }
   unlink_from_heap(heap, index);
   stats_.remove_segment(segment.pool, segment.size, sizes_.is_oversize(segment.size));
+  if (history_ != nullptr) {
+    note_segment(BookAction::SegmentFree, index, false);
+  }
   segments_.give(index);
 }
 
@@ -164,13 +167,19 @@ void DeviceBooks::forget_block(Heap& heap, const Segment& segment, BlockIndex in
         live_.take(blocks_, block.address);
       }
       stats_.begin_free(segment.pool, block.size);
+      block.state = BlockState::Pending;
+      if (history_ != nullptr) {
+        note_free_requested(index);
+      }
       stats_.finish_free(segment.pool, block.size, block.requested);
       if (sizes_.is_oversize(block.size)) {
         stats_.free_oversize();
       }
+      note_forgotten(index);
       break;
     case BlockState::Pending:
       stats_.finish_free(segment.pool, block.size, block.requested);
+      note_forgotten(index);
       if (block.in_fence) {
         block.state = BlockState::Abandoned;
         return;
@@ -187,6 +196,13 @@ void DeviceBooks::forget_block(Heap& heap, const Segment& segment, BlockIndex in
       return;
   }
   blocks_.give(index);
+}
+
+void DeviceBooks::note_forgotten(BlockIndex index) noexcept {
+  blocks_[index].state = BlockState::Free;
+  if (history_ != nullptr) {
+    note_free_completed(index, index, blocks_[index].address, blocks_[index].size, 0);
+  }
 }
 
 // The driver gave out an address that we think is in use: it was freed on a way we don't see. What we know of it is no

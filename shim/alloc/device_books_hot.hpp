@@ -101,6 +101,9 @@ inline void DeviceBooks::hand_out(BlockIndex index, const Request& request) noex
   if (sizes_.is_oversize(block.size, request)) {
     stats_.hand_out_oversize();
   }
+  if (history_ != nullptr) [[unlikely]] {
+    note_alloc(index, false);
+  }
 }
 
 inline void DeviceBooks::begin_free(BlockIndex index) noexcept {
@@ -114,6 +117,9 @@ inline void DeviceBooks::begin_free(BlockIndex index) noexcept {
   stats_.begin_free(segment.pool, block.size);
   if (sizes_.is_oversize(block.size)) {
     stats_.free_oversize();
+  }
+  if (history_ != nullptr) [[unlikely]] {
+    note_free_requested(index);
   }
 }
 
@@ -162,6 +168,9 @@ inline void DeviceBooks::finish_free_in(BlockIndex index, LazyTime& now) noexcep
   } else {
     stats_.take_split(kPool, merged, free.size - size);
     enter_idle(segment_index, now.ns());
+  }
+  if (history_ != nullptr) [[unlikely]] {
+    note_free_completed(index, result, blocks_[index].address, size, joins_before && joins_after ? after : 0);
   }
 }
 

@@ -2,6 +2,8 @@
 
 namespace tidemark::alloc {
 
+static_assert(DeviceCache::kAllPeakSlots == DeviceStats::kSlots);
+
 DeviceCache::DeviceCache(Upstream& upstream, StatsSink* sink, SegmentMap& segments, const Policy& policy,
                          Bytes capacity, Clock clock) noexcept
     : upstream_(upstream),
@@ -202,6 +204,7 @@ void DeviceCache::reset_peaks() noexcept {
   const std::uint64_t now_ns = clock_.realtime_ns();
   const DeviceLockGuard guard(lock_);
   books_.stats().reset_peaks(now_ns);
+  books_.note_peak_reset();
   publish();
 }
 
@@ -220,7 +223,15 @@ void DeviceCache::reset_peak_slot(unsigned slot) noexcept {
 PeakValues DeviceCache::peak_slot(unsigned slot) noexcept {
   const DeviceLockGuard guard(lock_);
   const DeviceStats::Peaks peaks = books_.stats().slot_peaks(slot);
-  return {.allocated = Bytes{peaks.allocated}, .reserved = Bytes{peaks.reserved}, .held = Bytes{peaks.held}};
+  const auto bytes = [&peaks](BasisWord peak) { return Bytes{peaks[DeviceStats::place_of(peak)]}; };
+  return {.allocated = bytes(BasisWord::peak_all_allocated_bytes),
+          .reserved = bytes(BasisWord::peak_all_reserved_bytes),
+          .held = bytes(BasisWord::held_peak_bytes)};
+}
+
+DeviceBasis DeviceCache::counters_since(unsigned slot) noexcept {
+  const DeviceLockGuard guard(lock_);
+  return books_.stats().basis_since(slot);
 }
 
 void DeviceCache::add_other_kinds(Bytes size) noexcept {
@@ -240,6 +251,24 @@ void DeviceCache::set_beat(std::uint32_t beat) noexcept {
   books_.set_beat(beat);
 }
 
+void DeviceCache::set_history(HistorySink* history, BookVisitor* present) noexcept {
+  const DeviceLockGuard guard(lock_);
+  if (present != nullptr) {
+    books_.show_to(*present);
+  }
+  books_.set_history(history);
+}
+
+void DeviceCache::show_to(BookVisitor& visitor) noexcept {
+  const DeviceLockGuard guard(lock_);
+  books_.show_to(visitor);
+}
+
+BookNumbers DeviceCache::numbers() noexcept {
+  const DeviceLockGuard guard(lock_);
+  return books_.numbers();
+}
+
 void DeviceCache::publish_all() noexcept {
   const DeviceLockGuard guard(lock_);
   books_.stats().mark_all_changed();
@@ -249,6 +278,15 @@ void DeviceCache::publish_all() noexcept {
 DeviceBasis DeviceCache::counters() noexcept {
   const DeviceLockGuard guard(lock_);
   return books_.stats().basis();
+}
+
+std::optional<DeviceBasis> DeviceCache::counters_unless_busy() noexcept {
+  if (!lock_.try_lock()) {
+    return std::nullopt;
+  }
+  const DeviceBasis basis = books_.stats().basis();
+  lock_.unlock();
+  return basis;
 }
 
 void DeviceCache::set_out_of_memory_observer(OutOfMemoryObserver* observer) noexcept {

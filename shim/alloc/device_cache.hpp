@@ -54,7 +54,9 @@ struct PeakValues {
 
 class DeviceCache {
  public:
-  static constexpr unsigned kPeakSlots = 31;  // one a control slot (DESIGN D14)
+  static constexpr unsigned kPeakSlots = 31;   // one a control slot (DESIGN D14),
+  static constexpr unsigned kPhaseSlots = 64;  // and as many phases open at once
+  static constexpr unsigned kAllPeakSlots = kPeakSlots + kPhaseSlots;
 
   // `sink` may be null. `capacity` is the device's memory, 0 if unknown.
   DeviceCache(Upstream& upstream, StatsSink* sink, SegmentMap& segments, const Policy& policy,
@@ -83,6 +85,9 @@ class DeviceCache {
   // Books memory that the driver handed out in a call of the program's own: allocate()'s pass-through without the
   // driver call. False without host memory: the pointer stays unknown and is forwarded at its free.
   bool adopt_pass_through(ContextId context, DevicePtr ptr, Bytes size) noexcept;
+  // The same under the limit, after idle memory was given back for it: OutOfMemory, and the caller has to free it.
+  // NotOurs: as above, false.
+  [[nodiscard]] Status adopt_within_limit(ContextId context, DevicePtr ptr, Bytes size) noexcept;
 
   // The inside of a live, free or pending block; nullopt: not ours. A pass-through block is known by its base address
   // only.
@@ -99,10 +104,16 @@ class DeviceCache {
 
   // Giving memory back
 
-  // Gives every idle segment back to the driver, after a wait for pending frees: for empty-cache, and before another
-  // allocation family of the program retries after an out-of-memory. Returns what was given back; Busy while a capture
-  // is open.
+  // Gives every idle segment back to the driver, after a wait for pending frees. Returns what was given back; Busy
+  // while a capture is open.
   Result<Bytes> empty_cache() noexcept;
+
+  // The same before a call of the program's is made once more that has just found no memory, also in a capture. Returns
+  // whether there is more of it now.
+  bool make_room() noexcept;
+
+  // Whether there is anything that empty_cache() could give back, now or when pending frees are done.
+  [[nodiscard]] bool has_cached() noexcept;
 
   // The same, done inside the program's next release() outside a capture, or the next allocate() that finds the device
   // idle, for a thread that may not call the driver. Returns a ticket.
@@ -131,9 +142,11 @@ class DeviceCache {
   void reset_peaks() noexcept;        // every peak := current; lifetime peaks stay
   void reset_accumulated() noexcept;  // totals and event counts := 0
 
-  // A control slot's own peaks: begin one now, and the peaks since then. Requires: slot < kPeakSlots.
+  // A slot's own peaks: begin one now, and the peaks since then. Requires: slot < kAllPeakSlots.
   void reset_peak_slot(unsigned slot) noexcept;
   [[nodiscard]] PeakValues peak_slot(unsigned slot) noexcept;
+  // What counters() would say if reset_peaks() had been called when the slot was begun.
+  [[nodiscard]] DeviceBasis counters_since(unsigned slot) noexcept;
 
   // On-device memory of other kinds (managed, pools, VMM) grew or shrank: part of `held`, never of reserved.
   void add_other_kinds(Bytes size) noexcept;
@@ -143,9 +156,18 @@ class DeviceCache {
   // A clock would cost each hit 7 ns at least (measured, research on shared memory section 2.3).
   void set_beat(std::uint32_t beat) noexcept;
 
+  // From now on `history` hears of every block and segment; null: nobody does, from this call's return on. What is
+  // there now is shown to `present` first, in the same moment; null: it isn't. Both outlive what they are asked.
+  void set_history(HistorySink* history, BookVisitor* present) noexcept;
+  // Everything that is there, at one moment.
+  void show_to(BookVisitor& visitor) noexcept;
+  [[nodiscard]] BookNumbers numbers() noexcept;
+
   // Publishes everything once more, for a sink whose segment came later.
   void publish_all() noexcept;
   [[nodiscard]] DeviceBasis counters() noexcept;
+  // The same without a wait; nullopt: somebody is in the middle of a change.
+  [[nodiscard]] std::optional<DeviceBasis> counters_unless_busy() noexcept;
 
   // Null: none. It must outlive the cache.
   void set_out_of_memory_observer(OutOfMemoryObserver* observer) noexcept;
@@ -172,6 +194,7 @@ class DeviceCache {
   struct GivenBack {
     std::uint64_t bytes = 0;
     Status status;           // the last failure
+    bool waited = false;     // for what other threads were just giving back
     bool cut_short = false;  // the device was at work, and waiting for it not allowed
   };
 
@@ -206,10 +229,13 @@ class DeviceCache {
   // device_cache_reclaim.cpp
   template <class Choose>
   GivenBack give_back(Wait wait, Choose&& choose) noexcept TIDEMARK_EXCLUDES(lock_);
-  GivenBack give_back_idle() noexcept TIDEMARK_EXCLUDES(lock_);
+  // And the segments in which nothing is live but frees up to `unproved` are waiting; 0: none of those.
+  GivenBack give_back_idle(std::uint64_t unproved) noexcept TIDEMARK_EXCLUDES(lock_);
   GivenBack flush() noexcept TIDEMARK_EXCLUDES(lock_);
   [[nodiscard]] bool wait_for_releases() noexcept TIDEMARK_EXCLUDES(lock_);
-  [[nodiscard]] bool has_something_to_give_back() noexcept TIDEMARK_EXCLUDES(lock_);
+  [[nodiscard]] bool may_have_something_to_give_back() noexcept TIDEMARK_EXCLUDES(lock_);
+  // After a round that gave `last` back.
+  [[nodiscard]] bool has_more_to_give_back(const GivenBack& last) noexcept TIDEMARK_EXCLUDES(lock_);
   // Whether nothing that was submitted to the context is unfinished; false also where that can't be told without a
   // wait.
   [[nodiscard]] bool is_idle(ContextId context) noexcept TIDEMARK_EXCLUDES(lock_);
@@ -227,8 +253,8 @@ class DeviceCache {
   }
   [[nodiscard]] SegmentIndex next_to_tidy(LazyTime& now) noexcept TIDEMARK_REQUIRES(lock_);
   void tidy_up(Wait wait) noexcept TIDEMARK_EXCLUDES(lock_);
-  // What the growth gate wants `growth` more bytes not to exceed.
-  [[nodiscard]] bool is_past_growth_bound(std::uint64_t growth) noexcept TIDEMARK_REQUIRES(lock_);
+  // More reserved than the growth gate wants, or with a segment for `request`, which may be null.
+  [[nodiscard]] bool is_past_growth_bound(const Request* request) noexcept TIDEMARK_REQUIRES(lock_);
   void note_size() noexcept TIDEMARK_REQUIRES(lock_);
 
   // device_cache_fill.cpp
@@ -252,9 +278,10 @@ class DeviceCache {
   [[nodiscard]] Status finish_without_fence(BlockIndex index, ContextId context, const Status& done) noexcept
       TIDEMARK_RELEASE(lock_);
   [[nodiscard]] Result<bool> settle(ContextId context) noexcept TIDEMARK_EXCLUDES(lock_);
+  [[nodiscard]] Status fence_batch(ContextId context) noexcept TIDEMARK_EXCLUDES(lock_);
   [[nodiscard]] Status record_fence(ContextId context) noexcept TIDEMARK_EXCLUDES(lock_);
   [[nodiscard]] Result<bool> poll_fences(ContextId context) noexcept TIDEMARK_EXCLUDES(lock_);
-  [[nodiscard]] Result<bool> wait_for_frees(ContextId context) noexcept TIDEMARK_EXCLUDES(lock_);
+  [[nodiscard]] Status wait_for_frees(ContextId context, bool& passed) noexcept TIDEMARK_EXCLUDES(lock_);
   void drop_stale_fences(ContextId context, std::uint64_t order) noexcept TIDEMARK_EXCLUDES(lock_);
   // Nothing was done and nothing is wrong: a capture is open, or this thread runs a host function.
   [[nodiscard]] static bool is_put_off(const Error& error) noexcept {

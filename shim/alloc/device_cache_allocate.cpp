@@ -37,8 +37,7 @@ Result<DevicePtr> DeviceCache::find_or_make(ContextId context, const Request& re
   }
   if (!upstream_.may_make_helper_calls()) {
     // The driver gets what the program asked for, so that the capture sees what it would have seen.
-    Result<DevicePtr> native = pass_through(context, request);
-    return is_out_of_memory(native) ? fail(context, request, native.error()) : native;
+    return pass_through_or_make_room(context, request);
   }
   const Result<bool> settled = settle(context);
   if (!settled.ok()) {
@@ -178,29 +177,40 @@ bool DeviceCache::adopt_pass_through(ContextId context, DevicePtr ptr, Bytes siz
   return true;
 }
 
-// Nothing is cached, but something may still be held from before the mode changed.
+Status DeviceCache::adopt_within_limit(ContextId context, DevicePtr ptr, Bytes size) noexcept {
+  if (!commit(size.count()) && !(make_room() && commit(size.count()))) {
+    Request request = sizes_.classify(std::min(size.count(), kAbsurdSize - 1));
+    request.requested = size.count();
+    return fail(context, request, Error{ErrorCode::OutOfMemory}).error();
+  }
+  const bool is_adopted = adopt_pass_through(context, ptr, size);
+  const DeviceLockGuard guard(lock_);
+  committed_bytes_ -= size.count();
+  return is_adopted ? Status{} : Status{Error{ErrorCode::NotOurs}};
+}
+
+// Nothing is cached now, but something may be held from before the mode changed, or the capture began.
 Result<DevicePtr> DeviceCache::pass_through_or_make_room(ContextId context, const Request& request) noexcept {
   Result<DevicePtr> native = pass_through(context, request);
-  bool retried = false;
-  while (is_out_of_memory(native) && upstream_.may_make_helper_calls() && has_something_to_give_back()) {
-    if (!retried) {
-      retried = true;
+  if (!is_out_of_memory(native)) {
+    return native;
+  }
+  if (may_have_something_to_give_back()) {
+    {
       const DeviceLockGuard guard(lock_);
       books_.stats().count(BasisWord::alloc_retries);
     }
-    const GivenBack given = flush();
-    native = pass_through(context, request);
-    if (!given.status.ok()) {
-      break;  // what cannot be given back now will not be in the next round either
-    }
+    GivenBack given;
+    do {
+      given = flush();
+      native = pass_through(context, request);
+      // What the driver doesn't take back now it will not in the next round either.
+    } while (is_out_of_memory(native) && given.status.ok() && has_more_to_give_back(given));
   }
   return is_out_of_memory(native) ? fail(context, request, native.error()) : native;
 }
 
 Result<DevicePtr> DeviceCache::climb_out_of_memory(ContextId context, const Request& request, Error error) noexcept {
-  if (!upstream_.may_make_helper_calls()) {
-    return fail(context, request, error);  // a capture has begun since
-  }
   if (give_back_oversize(context, request)) {
     if (const auto hit = search(context, request)) {
       return *hit;
@@ -213,10 +223,9 @@ Result<DevicePtr> DeviceCache::climb_out_of_memory(ContextId context, const Requ
     const DeviceLockGuard guard(lock_);
     books_.stats().count(BasisWord::alloc_retries);
   }
-  bool may_go_on = true;
+  GivenBack given;
   do {
-    // A capture that began meanwhile, or a driver that refuses a free: another round would change nothing, for ever.
-    may_go_on = flush().status.ok();
+    given = flush();
     if (const auto hit = search(context, request)) {
       return *hit;
     }
@@ -229,8 +238,9 @@ Result<DevicePtr> DeviceCache::climb_out_of_memory(ContextId context, const Requ
       return fresh;
     }
     error = fresh.error();
-    // Another thread freed something meanwhile: it could be enough.
-  } while (may_go_on && upstream_.may_make_helper_calls() && has_something_to_give_back());
+    // Another thread freed something meanwhile: it could be enough. Not where the driver refuses a free: another round
+    // would change nothing, for ever.
+  } while (given.status.ok() && has_more_to_give_back(given));
   if (const auto hit = search(context, request)) {
     return *hit;
   }
@@ -260,6 +270,7 @@ Result<DevicePtr> DeviceCache::fail(ContextId context, const Request& request, E
     }
     stats.count(BasisWord::ooms);
     stats.set_out_of_memory(record);
+    books_.note_out_of_memory(request.block, request.requested, record.device_free.count());
     publish();
   }
   if (OutOfMemoryObserver* observer = observer_.load(std::memory_order_acquire); observer != nullptr) {

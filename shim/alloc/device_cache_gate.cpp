@@ -42,18 +42,33 @@ Status DeviceCache::postpone_free(BlockIndex index, ContextId context, Wait wait
   Heap& heap = books_.heap_of(books_.segment_of(index));
   books_.wait_in_gate(heap, index);
   publish();
-  const bool worth_a_fence = fences_work_ && heap.gate.is_batch_full();
+  Status fenced;
+  if (fences_work_ && heap.gate.is_batch_full()) {
+    lock_.unlock();
+    fenced = fence_batch(context);
+    lock_.lock();
+  }
   LazyTime now{clock_};
   const bool untidy = needs_tidying(now);
   lock_.unlock();
-  Status recorded;
-  if (worth_a_fence && upstream_.may_make_helper_calls()) {
-    recorded = record_fence(context);
-  }
   if (untidy) {
     tidy_up(wait);
   }
-  return recorded;
+  return fenced;
+}
+
+// And what fences of earlier batches cover passes: a program that nearly always hits would cut up all that is free
+// while what would have fitted waits for a miss.
+Status DeviceCache::fence_batch(ContextId context) noexcept {
+  if (!upstream_.may_make_helper_calls()) {
+    return {};
+  }
+  const Status recorded = record_fence(context);
+  if (!recorded.ok()) {
+    return recorded;
+  }
+  const Result<bool> passed = poll_fences(context);
+  return passed.ok() ? Status{} : Status{passed.error()};
 }
 
 // A strict free whose wait did not happen, failed, or outlived its context. The lock is held on entry, released on
@@ -100,7 +115,9 @@ Result<bool> DeviceCache::settle(ContextId context) noexcept {
       return poll_fences(context);
     }
   }
-  return may_wait ? wait_for_frees(context) : Result<bool>{false};
+  bool passed = false;
+  const Status waited = may_wait ? wait_for_frees(context, passed) : Status{};
+  return waited.ok() || is_put_off(waited.error()) ? Result<bool>{passed} : waited.error();
 }
 
 // Behind all that was freed until now. Success also where there is nothing to do or no way to do it.
@@ -182,7 +199,7 @@ Result<bool> DeviceCache::poll_fences(ContextId context) noexcept {
   }
 }
 
-Result<bool> DeviceCache::wait_for_frees(ContextId context) noexcept {
+Status DeviceCache::wait_for_frees(ContextId context, bool& passed) noexcept {
   lock_.lock();
   const std::uint64_t order = books_.newest_free();
   lock_.unlock();
@@ -192,7 +209,6 @@ Result<bool> DeviceCache::wait_for_frees(ContextId context) noexcept {
 
   lock_.lock();
   books_.stats().count(BasisWord::free_wait_ns, elapsed_ns(begin_ns, end_ns));
-  bool passed = false;
   if (done.ok()) {
     if (Heap* const heap = books_.find_heap(context); heap != nullptr) {
       LazyTime now{clock_, end_ns};
@@ -206,10 +222,7 @@ Result<bool> DeviceCache::wait_for_frees(ContextId context) noexcept {
   if (done.ok()) {
     drop_stale_fences(context, order);
   }
-  if (!done.ok() && !is_put_off(done.error())) {
-    return done.error();
-  }
-  return passed;
+  return done;
 }
 
 void DeviceCache::drop_stale_fences(ContextId context, std::uint64_t order) noexcept {

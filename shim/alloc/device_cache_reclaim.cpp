@@ -27,8 +27,13 @@ DeviceCache::GivenBack DeviceCache::give_back(Wait wait, Choose&& choose) noexce
       continue;  // the choice may be another one by now
     }
     asked = false;
+    if (books_.segment(retired).idle) {
+      books_.retire(retired);
+    } else {
+      LazyTime now{clock_};
+      books_.retire_given_up(retired, now);
+    }
     const Segment segment = books_.segment(retired);
-    books_.retire(retired);
     leaving_bytes_ += segment.size;
     ++leaving_segments_;
     publish();
@@ -64,16 +69,17 @@ DeviceCache::GivenBack DeviceCache::give_back(Wait wait, Choose&& choose) noexce
 }
 
 // What is idle now, not what becomes so meanwhile: another thread that frees and takes shall not keep us here.
-DeviceCache::GivenBack DeviceCache::give_back_idle() noexcept {
+DeviceCache::GivenBack DeviceCache::give_back_idle(std::uint64_t unproved) noexcept {
   const std::uint64_t now_ns = clock_.monotonic_ns();
   return give_back(Wait::Allowed, [&]() TIDEMARK_REQUIRES(lock_) -> SegmentIndex {
     const SegmentIndex oldest = books_.oldest_idle();
-    return oldest != 0 && books_.segment(oldest).idle_since_ns <= now_ns ? oldest : 0;
+    return oldest != 0 && books_.segment(oldest).idle_since_ns <= now_ns ? oldest : books_.given_up(unproved);
   });
 }
 
 // Every free so far has passed and every idle segment is back at the driver, also those that other threads are just
-// returning.
+// returning. A capture forbids the wait, so what it keeps from passing goes back unproved: as natively, the driver's
+// free is all the fence there is.
 DeviceCache::GivenBack DeviceCache::flush() noexcept {
   lock_.lock();
   books_.stats().count(BasisWord::sync_all_streams);
@@ -82,6 +88,7 @@ DeviceCache::GivenBack DeviceCache::flush() noexcept {
   // No optional: g++ 12 takes it for uninitialised under -fsanitize=thread.
   ContextId context{};
   bool waits = false;
+  bool captures = false;
   do {
     lock_.lock();
     Heap* heap = books_.next_heap(waits ? books_.find_heap(context) : nullptr);
@@ -90,12 +97,15 @@ DeviceCache::GivenBack DeviceCache::flush() noexcept {
       context = heap->context;
     }
     lock_.unlock();
-    if (waits && upstream_.may_make_helper_calls()) {
-      (void)wait_for_frees(context);
+    if (waits) {
+      bool passed = false;
+      const Status waited =
+          upstream_.may_make_helper_calls() ? wait_for_frees(context, passed) : Status{Error{ErrorCode::Busy}};
+      captures = captures || (!waited.ok() && waited.error().code == ErrorCode::Busy);
     }
   } while (waits);
-  const GivenBack given = give_back_idle();
-  (void)wait_for_releases();
+  GivenBack given = give_back_idle(captures ? order : 0);
+  given.waited = wait_for_releases();
   return given;
 }
 
@@ -117,9 +127,22 @@ bool DeviceCache::wait_for_releases() noexcept {
   return begun != 0;
 }
 
-bool DeviceCache::has_something_to_give_back() noexcept {
+bool DeviceCache::may_have_something_to_give_back() noexcept {
   const DeviceLockGuard guard(lock_);
-  return books_.oldest_idle() != 0 || leaving_segments_ != 0;
+  return books_.vacant_bytes() != 0 || leaving_segments_ != 0;
+}
+
+// What waits for the device counts only after a round that got somewhere: in a host function none ever does.
+bool DeviceCache::has_more_to_give_back(const GivenBack& last) noexcept {
+  const DeviceLockGuard guard(lock_);
+  return books_.oldest_idle() != 0 || leaving_segments_ != 0 ||
+         (last.bytes != 0 && books_.given_up(books_.newest_free()) != 0);
+}
+
+bool DeviceCache::has_cached() noexcept {
+  const DeviceLockGuard guard(lock_);
+  const DeviceStats& stats = books_.stats();
+  return stats.reserved() != stats.live() || leaving_segments_ != 0;
 }
 
 Result<Bytes> DeviceCache::empty_cache() noexcept {
@@ -131,6 +154,11 @@ Result<Bytes> DeviceCache::empty_cache() noexcept {
     return given.status.error();
   }
   return Bytes{given.bytes};
+}
+
+bool DeviceCache::make_room() noexcept {
+  const GivenBack given = may_have_something_to_give_back() ? flush() : GivenBack{};
+  return given.bytes != 0 || given.waited;
 }
 
 std::uint64_t DeviceCache::park_empty_cache() noexcept {
@@ -175,10 +203,12 @@ bool DeviceCache::is_idle_everywhere() noexcept {
   return true;
 }
 
-bool DeviceCache::is_past_growth_bound(std::uint64_t growth) noexcept {
-  const std::uint64_t peak = books_.stats().lifetime_peak_active();
-  const std::uint64_t bound = std::max(peak + peak / 4, peak + policy_.growth_slack.count());
-  return books_.stats().reserved() + growth > bound;
+bool DeviceCache::is_past_growth_bound(const Request* request) noexcept {
+  const DeviceStats& stats = books_.stats();
+  const std::uint64_t reserved = stats.reserved() + (request == nullptr ? 0 : request->segment);
+  const std::uint64_t active = stats.active() + (request == nullptr ? 0 : request->block);
+  const std::uint64_t most = std::max(stats.lifetime_peak_active(), active);
+  return reserved > most + std::max(most / policy_.growth_divisor, policy_.growth_slack.count());
 }
 
 // Whether the next free has to look.
@@ -192,7 +222,7 @@ bool DeviceCache::make_room_to_grow(ContextId context, const Request& request) n
   bool freed = collect_garbage(context);
   if (policy_.growth_gate) {
     const GivenBack given = give_back(Wait::NotAllowed, [&]() TIDEMARK_REQUIRES(lock_) -> SegmentIndex {
-      return is_past_growth_bound(request.segment) ? books_.largest_idle() : 0;
+      return is_past_growth_bound(&request) ? books_.most_dispensable_idle() : 0;
     });
     freed = freed || given.bytes != 0;
     if (given.cut_short) {
@@ -300,8 +330,8 @@ SegmentIndex DeviceCache::next_to_tidy(LazyTime& now) noexcept {
   if (cached > max_cached_ || books_.stats().reserved() > limit_) {
     return oldest;
   }
-  if (overgrown_ && is_past_growth_bound(0)) {
-    return books_.largest_idle();
+  if (overgrown_ && is_past_growth_bound(nullptr)) {
+    return books_.most_dispensable_idle();
   }
   const bool expired = now.is_known() && cached > policy_.idle_floor.count() &&
                        elapsed_ns(books_.segment(oldest).idle_since_ns, now.ns()) >= max_idle_ns_;

@@ -70,11 +70,8 @@ void DeviceStats::raise_each_block_peak(Pool pool) noexcept {
   raise(kAll + kActiveBytes, all_active_bytes);
   lifetime_peak_active_ = std::max(lifetime_peak_active_, all_active_bytes);
   const std::uint64_t live_bytes = words[kLiveBytes] + other[kLiveBytes];
-  if (live_bytes > watermark_.allocated) {
-    watermark_.allocated = live_bytes;
-    raise(kAll + kAllocatedBytes, live_bytes);
-    raise(index_of(BasisWord::lifetime_peak_allocated_bytes), live_bytes);
-  }
+  raise(kAll + kAllocatedBytes, live_bytes);
+  raise_word(index_of(BasisWord::lifetime_peak_allocated_bytes), live_bytes);
 }
 
 void DeviceStats::add_segment(Pool pool, std::uint64_t size, bool oversize) noexcept {
@@ -118,23 +115,16 @@ void DeviceStats::raise_segment_peaks(Pool pool) noexcept {
   raise(own + kSegment, words[kSegments]);
   raise(own + kReserved, words[kReservedBytes]);
   raise(kAll + kSegment, words[kSegments] + other[kSegments]);
-  const std::uint64_t reserved_now = reserved();
-  if (reserved_now > watermark_.reserved) {
-    watermark_.reserved = reserved_now;
-    raise(kAll + kReserved, reserved_now);
-    raise(index_of(BasisWord::lifetime_peak_reserved_bytes), reserved_now);
-  }
+  raise(kAll + kReserved, reserved());
+  raise_word(index_of(BasisWord::lifetime_peak_reserved_bytes), reserved());
   raise_held();
 }
 
 void DeviceStats::raise_held() noexcept {
   const std::uint64_t held = reserved() + other_kinds_;
   word(BasisWord::held_bytes) = held;
-  if (held > watermark_.held) {
-    watermark_.held = held;
-    raise(index_of(BasisWord::held_peak_bytes), held);
-    raise(index_of(BasisWord::lifetime_peak_held_bytes), held);
-  }
+  raise(index_of(BasisWord::held_peak_bytes), held);
+  raise_word(index_of(BasisWord::lifetime_peak_held_bytes), held);
 }
 
 void DeviceStats::add_other_kinds(std::uint64_t size) noexcept {
@@ -174,27 +164,28 @@ DeviceStats::Currents DeviceStats::currents_of(Pool pool) const noexcept {
   return currents;
 }
 
+// Into every slot, so that one of a device which came later has counted from the device's beginning.
 void DeviceStats::fold_watermark() noexcept {
   for (Peaks& slot : slots_) {
-    slot.allocated = std::max(slot.allocated, watermark_.allocated);
-    slot.reserved = std::max(slot.reserved, watermark_.reserved);
-    slot.held = std::max(slot.held, watermark_.held);
+    for (std::size_t peak = 0; peak < kPeaks; ++peak) {
+      slot[peak] = std::max(slot[peak], watermark_[peak]);
+    }
   }
-  watermark_ = {.allocated = live(), .reserved = reserved(), .held = reserved() + other_kinds_};
+  const Currents small = currents_of(Pool::Small);
+  const Currents large = currents_of(Pool::Large);
+  for (std::size_t stat = 0; stat < kStats; ++stat) {
+    watermark_[place_of(BasisWord::peak_all_allocation) + stat] = small[stat] + large[stat];
+    watermark_[place_of(BasisWord::peak_small_allocation) + stat] = small[stat];
+    watermark_[place_of(BasisWord::peak_large_allocation) + stat] = large[stat];
+  }
+  watermark_[place_of(BasisWord::peak_oversize_blocks)] = basis_[BasisWord::oversize_blocks];
+  watermark_[place_of(BasisWord::peak_oversize_segments)] = basis_[BasisWord::oversize_segments];
+  watermark_[place_of(BasisWord::held_peak_bytes)] = reserved() + other_kinds_;
 }
 
 void DeviceStats::reset_peaks(std::uint64_t realtime_ns) noexcept {
   fold_watermark();
-  const Currents small = currents_of(Pool::Small);
-  const Currents large = currents_of(Pool::Large);
-  for (std::size_t stat = 0; stat < kStats; ++stat) {
-    basis_.words[index_of(BasisWord::peak_all_allocation) + stat] = small[stat] + large[stat];
-    basis_.words[index_of(BasisWord::peak_small_allocation) + stat] = small[stat];
-    basis_.words[index_of(BasisWord::peak_large_allocation) + stat] = large[stat];
-  }
-  set(BasisWord::peak_oversize_blocks, basis_[BasisWord::oversize_blocks]);
-  set(BasisWord::peak_oversize_segments, basis_[BasisWord::oversize_segments]);
-  set(BasisWord::held_peak_bytes, basis_[BasisWord::held_bytes]);
+  std::copy(watermark_.begin(), watermark_.end(), basis_.words.begin() + kFirstPeak);
   set(BasisWord::peak_reset_time_ns, realtime_ns);
   count(BasisWord::peak_resets);
   mark_all_changed();
@@ -227,10 +218,18 @@ void DeviceStats::reset_slot(unsigned slot) noexcept {
 }
 
 DeviceStats::Peaks DeviceStats::slot_peaks(unsigned slot) const noexcept {
-  const Peaks& saved = slots_[slot];
-  return {.allocated = std::max(saved.allocated, watermark_.allocated),
-          .reserved = std::max(saved.reserved, watermark_.reserved),
-          .held = std::max(saved.held, watermark_.held)};
+  Peaks peaks = slots_[slot];
+  for (std::size_t peak = 0; peak < kPeaks; ++peak) {
+    peaks[peak] = std::max(peaks[peak], watermark_[peak]);
+  }
+  return peaks;
+}
+
+DeviceBasis DeviceStats::basis_since(unsigned slot) const noexcept {
+  DeviceBasis basis = basis_;
+  const Peaks peaks = slot_peaks(slot);
+  std::copy(peaks.begin(), peaks.end(), basis.words.begin() + kFirstPeak);
+  return basis;
 }
 
 }  // namespace tidemark::alloc

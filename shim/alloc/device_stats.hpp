@@ -16,12 +16,15 @@ namespace tidemark::alloc {
 
 class DeviceStats {
  public:
-  struct Peaks {
-    std::uint64_t allocated = 0;
-    std::uint64_t reserved = 0;
-    std::uint64_t held = 0;
-  };
-  static constexpr unsigned kSlots = 31;
+  // Every peak that a reset touches, in the order of the basis: held, then PyTorch's 29.
+  static constexpr std::size_t kFirstPeak = index_of(BasisWord::held_peak_bytes);
+  static constexpr std::size_t kPeaks = index_of(BasisWord::peak_oversize_segments) - kFirstPeak + 1;
+  static_assert(kFirstPeak + 1 == index_of(BasisWord::peak_all_allocation) && kPeaks == 30);
+  using Peaks = std::array<std::uint64_t, kPeaks>;
+  [[nodiscard]] static constexpr std::size_t place_of(BasisWord peak) { return index_of(peak) - kFirstPeak; }
+
+  // Whoever measures peaks of an own interval: the holders of control slots, and open phases.
+  static constexpr unsigned kSlots = 31 + 64;
 
   // Blocks
 
@@ -79,6 +82,8 @@ class DeviceStats {
   void reset_accumulated(std::uint64_t realtime_ns) noexcept;
   void reset_slot(unsigned slot) noexcept;
   [[nodiscard]] Peaks slot_peaks(unsigned slot) const noexcept;
+  // What basis() would say if the peaks had been reset when the slot was.
+  [[nodiscard]] DeviceBasis basis_since(unsigned slot) const noexcept;
 
   // What they say
 
@@ -160,6 +165,13 @@ class DeviceStats {
   void touch_segments(Pool pool) { changed_ |= segment_line_of(pool); }
 
   void raise(std::size_t peak, std::uint64_t value) noexcept {
+    std::uint64_t& mark = watermark_[peak - kFirstPeak];
+    if (value > mark) {
+      mark = value;
+      raise_word(peak, value);
+    }
+  }
+  void raise_word(std::size_t peak, std::uint64_t value) noexcept {
     if (value > basis_.words[peak]) {
       basis_.words[peak] = value;
       changed_ |= BasisLines{1} << (peak / kWordsPerLine);
@@ -191,9 +203,9 @@ class DeviceStats {
   BasisLines changed_ = kAllBasisLines;
   std::uint64_t lifetime_peak_active_ = 0;
   std::uint64_t other_kinds_ = 0;
-  // The peaks since any slot or the global peak was last reset: never above these, so a new one is looked for here
+  // The peaks since any slot or the global peaks were last reset: never above these, so a new one is looked for here
   // first.
-  Peaks watermark_;
+  Peaks watermark_{};
   std::array<Peaks, kSlots> slots_{};
 };
 
@@ -246,22 +258,26 @@ void DeviceStats::add_split_in(std::int64_t blocks, std::uint64_t bytes) noexcep
   raise(kAll + kInactiveSplitBytes, words[kSplitBytes] + other[kSplitBytes]);
 }
 
-// Active is allocated and pending, so where it is no higher than the peak of allocated, both are below their peaks: one
-// look instead of two, in the case of nearly every hit.
+// One look for all of them, as nearly every hit is below every peak.
 template <Pool kPool>
 void DeviceStats::raise_block_peaks() noexcept {
   constexpr std::size_t kAll = index_of(BasisWord::peak_all_allocation);
   constexpr std::size_t kOwn = peaks_of(kPool);
   const std::uint64_t* const words = words_of(kPool);
   const std::uint64_t* const other = words_of(other_than(kPool));
-  const std::uint64_t* const peaks = basis_.words.data();
-  const std::uint64_t active = words[kLiveBlocks] + words[kPendingBlocks];
-  const std::uint64_t active_bytes = words[kLiveBytes] + words[kPendingBytes];
-  const bool is_below = active <= peaks[kOwn + kAllocation] && active_bytes <= peaks[kOwn + kAllocatedBytes] &&
-                        words[kRequestedBytes] <= peaks[kOwn + kRequested] &&
-                        active + other[kLiveBlocks] + other[kPendingBlocks] <= peaks[kAll + kAllocation] &&
-                        words[kRequestedBytes] + other[kRequestedBytes] <= peaks[kAll + kRequested] &&
-                        active_bytes + other[kLiveBytes] + other[kPendingBytes] <= watermark_.allocated;
+  const auto mark = [this](std::size_t peak) { return watermark_[peak - kFirstPeak]; };
+  const std::uint64_t live = words[kLiveBlocks];
+  const std::uint64_t active = live + words[kPendingBlocks];
+  const std::uint64_t live_bytes = words[kLiveBytes];
+  const std::uint64_t active_bytes = live_bytes + words[kPendingBytes];
+  const bool is_below = live <= mark(kOwn + kAllocation) && live_bytes <= mark(kOwn + kAllocatedBytes) &&
+                        active <= mark(kOwn + kActive) && active_bytes <= mark(kOwn + kActiveBytes) &&
+                        words[kRequestedBytes] <= mark(kOwn + kRequested) &&
+                        live + other[kLiveBlocks] <= mark(kAll + kAllocation) &&
+                        live_bytes + other[kLiveBytes] <= mark(kAll + kAllocatedBytes) &&
+                        active + other[kLiveBlocks] + other[kPendingBlocks] <= mark(kAll + kActive) &&
+                        active_bytes + other[kLiveBytes] + other[kPendingBytes] <= mark(kAll + kActiveBytes) &&
+                        words[kRequestedBytes] + other[kRequestedBytes] <= mark(kAll + kRequested);
   if (!is_below) [[unlikely]] {
     raise_each_block_peak(kPool);
   }

@@ -8,6 +8,7 @@
 #include <cstdint>
 
 #include "shim/alloc/mapped_array.hpp"
+#include "shim/alloc/probing.hpp"
 #include "shim/alloc/records.hpp"
 
 namespace tidemark::alloc {
@@ -81,16 +82,12 @@ class LiveMap {
     entries_[slot] = entry;
   }
 
-  // Moves back what probing would no longer reach across the gap; no tombstones, so searches stay short for ever.
   void close_gap(std::size_t gap) noexcept {
-    for (std::size_t slot = next(gap); entries_[slot] != 0; slot = next(slot)) {
-      const std::size_t home = home_of(hash_in(entries_[slot]));
-      if (((slot - home) & (size_ - 1)) >= ((slot - gap) & (size_ - 1))) {
-        entries_[gap] = entries_[slot];
-        gap = slot;
-      }
-    }
-    entries_[gap] = 0;
+    const std::size_t empty = alloc::close_gap(
+        gap, size_, [this](std::size_t slot) { return entries_[slot] == 0; },
+        [this](std::size_t slot) { return home_of(hash_in(entries_[slot])); },
+        [this](std::size_t to, std::size_t from) { entries_[to] = entries_[from]; });
+    entries_[empty] = 0;
   }
 
   [[nodiscard]] bool grow() noexcept;

@@ -18,6 +18,10 @@ void ReuseGate::remove(BlockTable& blocks, BlockIndex index) noexcept {
   const Block& block = blocks[index];
   (block.list_before == 0 ? first_ : blocks[block.list_before].list_after) = block.list_after;
   (block.list_after == 0 ? last_ : blocks[block.list_after].list_before) = block.list_before;
+  if (first_ == 0) {
+    batch_blocks_ = 0;
+    batch_bytes_ = 0;
+  }
 }
 
 BlockIndex ReuseGate::pass(BlockTable& blocks, std::uint64_t order) noexcept {
@@ -26,10 +30,6 @@ BlockIndex ReuseGate::pass(BlockTable& blocks, std::uint64_t order) noexcept {
     return 0;
   }
   remove(blocks, index);
-  if (first_ == 0) {
-    batch_blocks_ = 0;
-    batch_bytes_ = 0;
-  }
   return index;
 }
 

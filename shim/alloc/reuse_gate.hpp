@@ -30,12 +30,13 @@ class ReuseGate {
   static constexpr std::uint64_t kBatchBytes = 32 << 20;
 
   void add(BlockTable& blocks, BlockIndex index) noexcept;
-  // Takes out a block that is given up (its context is gone).
+  // Takes out a block that is not to be handed out again: it goes with its segment.
   void remove(BlockTable& blocks, BlockIndex index) noexcept;
   // The first block that `order` lets pass, taken out, or 0.
   [[nodiscard]] BlockIndex pass(BlockTable& blocks, std::uint64_t order) noexcept;
 
   [[nodiscard]] bool empty() const { return first_ == 0; }
+  [[nodiscard]] BlockIndex first() const { return first_; }  // the rest by Block::list_after, in the order of the frees
   // Requires: not empty.
   [[nodiscard]] std::uint64_t oldest_free(const BlockTable& blocks) const { return blocks[first_].order; }
   [[nodiscard]] bool has_unfenced(const BlockTable& blocks) const {

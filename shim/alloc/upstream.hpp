@@ -8,7 +8,7 @@
 // takes no call from this thread now (it runs a host function of a stream); nothing was done, and the device is in
 // order. Captures: a helper call (wait, fence, memory_info) that finds a stream capture open says Busy and does
 // nothing; the allocator also asks may_make_helper_calls() first. allocate() and release() of pass-through memory are
-// the program's own calls and always go through.
+// the program's own calls and always go through. So does release_idle(), which harms no capture.
 #pragma once
 
 #include <cstdint>
@@ -43,10 +43,10 @@ class Upstream {
     return release(context, ptr);
   }
 
-  // The same for memory that the program already gave up: a helper call, Busy while a capture is open.
-  virtual Status release_idle(ContextId context, DevicePtr ptr) noexcept {
-    return may_make_helper_calls() ? release(context, ptr) : Status{Error{ErrorCode::Busy}};
-  }
+  // The same for memory that the program already gave up. In a capture as well, and without invalidating any; Busy
+  // where the driver has no way to that. Waits for the device's work as release() does, so that the program's frees
+  // need no other fence.
+  virtual Status release_idle(ContextId context, DevicePtr ptr) noexcept { return release(context, ptr); }
 
   // Returns when all work that was submitted to the device before the call is done. Its error is the device's own
   // (sticky) error and is what a native free would have returned.
@@ -65,7 +65,7 @@ class Upstream {
   // The driver's own answer, without what the allocator holds.
   virtual Result<MemoryInfo> memory_info(ContextId context) noexcept = 0;
 
-  // False while a call of ours could do harm (a stream capture is open): no fence, trim or retry then.
+  // False while a call of ours could do harm (a stream capture is open): no wait, no fence and no trim then.
   [[nodiscard]] virtual bool may_make_helper_calls() const noexcept { return true; }
 };
 

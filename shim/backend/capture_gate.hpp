@@ -3,7 +3,7 @@
 //
 // Threads: any. A capture is announced *before* the real call begins it and waits for helper calls under way; a helper
 // call takes a token first and is skipped while a capture is open. A capture that we never saw begin can't be
-// respected.
+// respected. Memory: a page for each 255 captures that are open at once, never given back.
 #pragma once
 
 #include <array>
@@ -15,10 +15,16 @@ namespace tidemark::backend {
 
 class CaptureGate {
  public:
+  // For a call that keeps captures out of itself: it is held back like any other while a context is being destroyed,
+  // and waited for before a capture begins.
+  enum class InCapture { Refused, Granted };
+
   // The right to make helper calls while it lives, or not.
   class HelperToken {
    public:
     explicit HelperToken(CaptureGate& gate) noexcept : gate_(gate), is_granted_(gate.enter()) {}
+    HelperToken(CaptureGate& gate, InCapture in_capture) noexcept
+        : gate_(gate), is_granted_(gate.enter_slowly(in_capture)) {}
     ~HelperToken() {
       if (is_granted_) {
         gate_.leave();
@@ -66,21 +72,30 @@ class CaptureGate {
       }
       leave();  // one of the two came in between
     }
-    return enter_slowly();
+    return enter_slowly(InCapture::Refused);
   }
-  bool enter_slowly() noexcept;
+  bool enter_slowly(InCapture in_capture) noexcept;
   void wait_for_helpers() noexcept;
   void leave() noexcept { word_.fetch_sub(1, std::memory_order_acq_rel); }
 
   std::atomic<std::uint64_t> word_{0};
   std::atomic<std::uint32_t> exclusive_{0};
-  // Streams that capture now; a null stream: a free place. A capture that finds none stays open in the count for good,
-  // which costs caching and nothing else.
+  // Streams that capture now; a null stream: a free place. More are added as a program needs them and kept; where there
+  // is no memory for them, a capture stays open in the count for good, which costs caching and nothing else.
   struct Place {
     std::atomic<const void*> stream{nullptr};
     std::atomic<const void*> context{nullptr};
   };
-  std::array<Place, 64> places_{};
+  struct Places {
+    std::array<Place, 255> some{};  // fills a page
+    std::atomic<Places*> more{nullptr};
+  };
+  // The first place, in the order of their making, of which `visit` says true; whether there is one.
+  template <class Visit>
+  bool find_place(Visit&& visit) noexcept;
+  [[nodiscard]] static Places* more_than(Places& places) noexcept;  // made if need be
+
+  Places places_;
 };
 
 }  // namespace tidemark::backend

@@ -15,7 +15,7 @@ std::optional<CudaPlace> CudaContexts::meet(CUcontext handle) noexcept {
 std::optional<CudaPlace> CudaContexts::place_of_current(CUcontext handle) noexcept {
   CUdevice device = 0;
   const auto id = id_of(handle);
-  if (!id || real_cuda().cuCtxGetDevice(&device) != CUDA_SUCCESS) {
+  if (!id || asked([&] { return real_cuda().cuCtxGetDevice(&device); }) != CUDA_SUCCESS) {
     return std::nullopt;
   }
   if (handle_of(*id) == handle) {
@@ -23,13 +23,14 @@ std::optional<CudaPlace> CudaContexts::place_of_current(CUcontext handle) noexce
   }
   // A primary context may have become active behind our back (a door that we don't see, or a green context of its);
   // anything else we saw begin.
-  const auto primary = active_primary(device);
-  if (!primary || (*primary != handle && !green_.is_converted(handle))) {
+  CUcontext const primary = active_primary(device).value_or(nullptr);
+  if (primary == nullptr || (primary != handle && !green_.is_converted(handle))) {
     return std::nullopt;
   }
-  const auto primary_id = *primary == handle ? id : id_of(*primary);
-  return primary_id && remember(*primary, *primary_id, device) ? std::optional{CudaPlace{device, *primary_id}}
-                                                               : std::nullopt;
+  const auto primary_id = primary == handle ? id : id_of(primary);
+  return primary_id && remember(primary, *primary_id, device, Kind::Primary)
+             ? std::optional{CudaPlace{device, *primary_id}}
+             : std::nullopt;
 }
 
 std::optional<CudaGreenContexts::Known> CudaContexts::take_green(CUgreenCtx green) noexcept {
@@ -44,12 +45,14 @@ std::optional<alloc::ContextId> CudaContexts::id_of(CUcontext handle) noexcept {
     return alloc::ContextId{reinterpret_cast<std::uint64_t>(handle)};
   }
   unsigned long long id = 0;
-  return real_cuda().cuCtxGetId(handle, &id) == CUDA_SUCCESS ? std::optional{alloc::ContextId{id}} : std::nullopt;
+  return asked([&] { return real_cuda().cuCtxGetId(handle, &id); }) == CUDA_SUCCESS
+             ? std::optional{alloc::ContextId{id}}
+             : std::nullopt;
 }
 
-void CudaContexts::note(CUcontext handle, CUdevice device) noexcept {
+void CudaContexts::note(CUcontext handle, CUdevice device, Kind kind) noexcept {
   if (const auto id = handle == nullptr ? std::nullopt : id_of(handle)) {
-    (void)remember(handle, *id, device);
+    (void)remember(handle, *id, device, kind);
   }
 }
 
@@ -76,14 +79,32 @@ CUcontext CudaContexts::handle_of(alloc::ContextId context) const noexcept {
   return nullptr;
 }
 
-int CudaContexts::device_of(alloc::ContextId context) const noexcept {
+CUcontext CudaContexts::primary_of(CUdevice device) const noexcept {
+  const std::size_t count = count_.load(std::memory_order_acquire);
+  for (std::size_t i = 0; i < count; ++i) {
+    const Entry& entry = entries_[i];
+    CUcontext const handle = entry.live_handle();
+    if (handle != nullptr && entry.device.load(std::memory_order_acquire) == device &&
+        entry.kind.load(std::memory_order_acquire) == Kind::Primary) {
+      return handle;
+    }
+  }
+  return nullptr;
+}
+
+const CudaContexts::Entry* CudaContexts::find_entry(alloc::ContextId context) const noexcept {
   const std::size_t count = count_.load(std::memory_order_acquire);
   for (std::size_t i = 0; i < count; ++i) {
     if (entries_[i].context() == context) {
-      return entries_[i].device.load(std::memory_order_acquire);
+      return &entries_[i];
     }
   }
-  return -1;
+  return nullptr;
+}
+
+int CudaContexts::device_of(alloc::ContextId context) const noexcept {
+  const Entry* const entry = find_entry(context);
+  return entry == nullptr ? -1 : entry->device.load(std::memory_order_acquire);
 }
 
 void CudaContexts::mark_ended(alloc::ContextId context) noexcept {
@@ -98,12 +119,14 @@ void CudaContexts::mark_ended(alloc::ContextId context) noexcept {
 }
 
 void CudaContexts::mark_alive(alloc::ContextId context, CUcontext handle) noexcept {
-  (void)remember(handle, context, device_of(context));
+  const Entry* const entry = find_entry(context);
+  (void)remember(handle, context, device_of(context),
+                 entry == nullptr ? Kind::Created : entry->kind.load(std::memory_order_acquire));
 }
 
 bool CudaContexts::is_alive(CUcontext handle) noexcept {
   unsigned version = 0;
-  return real_cuda().cuCtxGetApiVersion(handle, &version) == CUDA_SUCCESS;
+  return asked([&] { return real_cuda().cuCtxGetApiVersion(handle, &version); }) == CUDA_SUCCESS;
 }
 
 // Retaining an active primary context only counts, so the pair of calls changes nothing.
@@ -111,19 +134,33 @@ std::optional<CUcontext> CudaContexts::active_primary(CUdevice device) noexcept 
   unsigned flags = 0;
   int active = 0;
   if (!real_cuda().cuDevicePrimaryCtxRelease_v2.exists() ||
-      real_cuda().cuDevicePrimaryCtxGetState(device, &flags, &active) != CUDA_SUCCESS || active == 0) {
+      asked([&] { return real_cuda().cuDevicePrimaryCtxGetState(device, &flags, &active); }) != CUDA_SUCCESS) {
     return std::nullopt;
   }
   CUcontext handle = nullptr;
-  if (real_cuda().cuDevicePrimaryCtxRetain(&handle, device) != CUDA_SUCCESS) {
+  if (active == 0) {
+    return handle;
+  }
+  if (asked([&] { return real_cuda().cuDevicePrimaryCtxRetain(&handle, device); }) != CUDA_SUCCESS) {
     return std::nullopt;
   }
   (void)real_cuda().cuDevicePrimaryCtxRelease_v2(device);
   return handle;
 }
 
+// A context wrongly thought over would take the program's live memory out of our books: its frees of blocks that share
+// a segment would then fail. One wrongly thought alive is noticed when its addresses come again.
+bool CudaContexts::has_primary_ended(CUdevice device, alloc::ContextId context) noexcept {
+  const auto primary = active_primary(device);
+  if (!primary || *primary == nullptr) {
+    return primary.has_value();
+  }
+  const auto id = id_of(*primary);
+  return id && *id != context;
+}
+
 // Two threads may enter the same context twice; every user copes with that, since both entries say the same.
-bool CudaContexts::remember(CUcontext handle, alloc::ContextId id, int device) noexcept {
+bool CudaContexts::remember(CUcontext handle, alloc::ContextId id, int device, Kind kind) noexcept {
   if (handle_of(id) == handle) {
     return true;
   }
@@ -135,6 +172,7 @@ bool CudaContexts::remember(CUcontext handle, alloc::ContextId id, int device) n
     }
     entry.id.store(static_cast<std::uint64_t>(id), std::memory_order_release);
     entry.device.store(device, std::memory_order_release);
+    entry.kind.store(kind, std::memory_order_release);
     entry.handle.store(handle, std::memory_order_release);
     std::size_t count = count_.load(std::memory_order_relaxed);
     while (count < i + 1 && !count_.compare_exchange_weak(count, i + 1, std::memory_order_acq_rel)) {
@@ -146,9 +184,9 @@ bool CudaContexts::remember(CUcontext handle, alloc::ContextId id, int device) n
 
 ContextScope::ContextScope(CUcontext wanted) noexcept {
   CUcontext outer = nullptr;
-  status_ = real_cuda().cuCtxGetCurrent(&outer);
+  status_ = asked([&] { return real_cuda().cuCtxGetCurrent(&outer); });
   if (status_ == CUDA_SUCCESS && outer != wanted) {
-    status_ = real_cuda().cuCtxPushCurrent_v2(wanted);
+    status_ = asked([&] { return real_cuda().cuCtxPushCurrent_v2(wanted); });
     pushed_ = status_ == CUDA_SUCCESS;
   }
 }
@@ -156,7 +194,7 @@ ContextScope::ContextScope(CUcontext wanted) noexcept {
 ContextScope::~ContextScope() {
   if (pushed_) {
     CUcontext popped = nullptr;
-    (void)real_cuda().cuCtxPopCurrent_v2(&popped);
+    (void)asked([&] { return real_cuda().cuCtxPopCurrent_v2(&popped); });
   }
 }
 

@@ -15,6 +15,13 @@
 
 namespace tidemark::backend {
 
+// A question of ours, put once more if it fails: what becomes of the program's memory shall not hang on one call.
+template <class Ask>
+CUresult asked(Ask&& ask) noexcept {
+  const CUresult code = ask();
+  return code == CUDA_SUCCESS ? code : ask();
+}
+
 // Where the calling thread's allocations go.
 struct CudaPlace {
   int device = 0;
@@ -32,6 +39,8 @@ inline constinit thread_local RememberedPlace remembered_place __attribute__((tl
 
 class CudaContexts {
  public:
+  enum class Kind : std::uint8_t { Created, Primary };
+
   // As many live ones as we can know; the memory of further ones is left to the driver.
   static constexpr std::size_t kMost = 256;
 
@@ -54,14 +63,18 @@ class CudaContexts {
   void note_converted(CUgreenCtx green, CUcontext handle) noexcept { green_.note_converted(green, handle); }
   [[nodiscard]] std::optional<CudaGreenContexts::Known> take_green(CUgreenCtx green) noexcept;
 
-  // A context of `device` was created or retained: from now on its work counts in fences.
-  void note(CUcontext handle, CUdevice device) noexcept;
+  // A context of `device` was created, or its primary one retained: from now on its work counts in fences.
+  void note(CUcontext handle, CUdevice device, Kind kind) noexcept;
 
   // The id of a live context that we know; none for any other handle. Asks no driver.
   [[nodiscard]] std::optional<alloc::ContextId> find(CUcontext handle) const noexcept;
 
   // Null for an id that was never met or has ended.
   [[nodiscard]] CUcontext handle_of(alloc::ContextId context) const noexcept;
+
+  // The device's primary context as far as we know it: null where none of its memory can be in our books. Asks no
+  // driver.
+  [[nodiscard]] CUcontext primary_of(CUdevice device) const noexcept;
 
   // Before a context is destroyed, so that nobody enters it meanwhile; mark_alive() takes it back if that fails.
   void mark_ended(alloc::ContextId context) noexcept;
@@ -70,8 +83,10 @@ class CudaContexts {
   // Does the driver still know this handle?
   [[nodiscard]] static bool is_alive(CUcontext handle) noexcept;
 
-  // The primary context of a device, if it is active now.
+  // The primary context of a device, null if it isn't active; none if the driver doesn't say.
   [[nodiscard]] static std::optional<CUcontext> active_primary(CUdevice device) noexcept;
+  // Whether the device's primary context is another one by now, or none. While the driver doesn't say: no.
+  [[nodiscard]] static bool has_primary_ended(CUdevice device, alloc::ContextId context) noexcept;
   [[nodiscard]] static std::optional<alloc::ContextId> id_of(CUcontext handle) noexcept;
 
   // Peer access was enabled somewhere: from then on work on one device may use memory of another.
@@ -106,6 +121,7 @@ class CudaContexts {
     std::atomic<std::uint64_t> id{0};
     std::atomic<CUcontext> handle{nullptr};  // null: the place is free
     std::atomic<int> device{0};
+    std::atomic<Kind> kind{Kind::Created};
     std::atomic<bool> is_taken{false};  // by the thread that fills it
 
     [[nodiscard]] alloc::ContextId context() const noexcept {
@@ -116,7 +132,8 @@ class CudaContexts {
 
   [[nodiscard]] std::optional<CudaPlace> meet(CUcontext handle) noexcept;
   [[nodiscard]] std::optional<CudaPlace> place_of_current(CUcontext handle) noexcept;
-  [[nodiscard]] bool remember(CUcontext handle, alloc::ContextId id, int device) noexcept;
+  [[nodiscard]] bool remember(CUcontext handle, alloc::ContextId id, int device, Kind kind) noexcept;
+  [[nodiscard]] const Entry* find_entry(alloc::ContextId context) const noexcept;
   [[nodiscard]] int device_of(alloc::ContextId context) const noexcept;
 
   CudaGreenContexts green_;
@@ -127,7 +144,8 @@ class CudaContexts {
   std::atomic<std::uint64_t> epoch_{1};
 };
 
-// Makes a context current while it lives and restores what was; nothing is pushed where it is current already.
+// Makes a context current while it lives and restores what was; nothing is pushed where it is current already. With
+// another status than success the thread is where it was.
 class ContextScope {
  public:
   explicit ContextScope(CUcontext wanted) noexcept;

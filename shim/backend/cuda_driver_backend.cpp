@@ -3,12 +3,15 @@
 #include <cstring>
 
 #include "shim/backend/cuda_fences.hpp"
+#include "shim/backend/unasked.hpp"
 #include "shim/hook/reentry_guard.hpp"
 
 namespace tidemark::backend {
 namespace {
 
-// Runs `call` with `context` current; an ended context is what the driver itself would say it is.
+// Runs `call` with `context` current; an ended context is what the driver itself would say it is. Where the thread
+// can't be brought there, the call is made as the program made it: an allocation is for the context that the program is
+// in, and a free finds its memory by the address.
 template <class Call>
 CUresult in_context(const CudaContexts& contexts, alloc::ContextId context, Call&& call) noexcept {
   CUcontext const handle = contexts.handle_of(context);
@@ -16,8 +19,31 @@ CUresult in_context(const CudaContexts& contexts, alloc::ContextId context, Call
     return CUDA_ERROR_CONTEXT_IS_DESTROYED;
   }
   const ContextScope scope{handle};
-  return scope.status() == CUDA_SUCCESS ? call() : scope.status();
+  return call();
 }
+
+// While it lives the thread may make calls that the captures of others, or its own, forbid it, and they don't notice:
+// what cuda.h offers a library for allocations of its own (cuThreadExchangeStreamCaptureMode), and what NCCL does
+// around its cudaMalloc and cudaFree.
+class RelaxedThread {
+ public:
+  RelaxedThread() noexcept
+      : is_relaxed_(real_cuda().cuThreadExchangeStreamCaptureMode.exists() &&
+                    real_cuda().cuThreadExchangeStreamCaptureMode(&mode_) == CUDA_SUCCESS) {}
+  ~RelaxedThread() {
+    if (is_relaxed_) {
+      (void)real_cuda().cuThreadExchangeStreamCaptureMode(&mode_);
+    }
+  }
+  RelaxedThread(const RelaxedThread&) = delete;
+  RelaxedThread& operator=(const RelaxedThread&) = delete;
+
+  [[nodiscard]] bool is_relaxed() const noexcept { return is_relaxed_; }
+
+ private:
+  CUstreamCaptureMode mode_ = CU_STREAM_CAPTURE_MODE_RELAXED;  // the thread's own, once exchanged
+  const bool is_relaxed_;
+};
 
 }  // namespace
 
@@ -99,22 +125,37 @@ Status CudaDriverUpstream::wait_for_each_user(alloc::ContextId context) noexcept
   if (contexts_.handle_of(context) == nullptr) {
     return cuda_status(CUDA_ERROR_CONTEXT_IS_DESTROYED);
   }
-  CUresult owners = CUDA_SUCCESS;
+  Status owners;
+  Status others;
   contexts_.for_each_user(context, [&](alloc::ContextId user, CUcontext handle) {
     const ContextScope scope{handle};
-    const CUresult code = scope.status() == CUDA_SUCCESS ? real_cuda().cuCtxSynchronize() : scope.status();
+    Status& whose = user == context ? owners : others;
+    if (scope.status() != CUDA_SUCCESS) {
+      const Error error = unasked(cuda_failure(scope.status()));
+      // Another context that has ended meanwhile has no work left; of one that can't be entered nobody knows.
+      if (user == context || error.code == ErrorCode::Busy) {
+        whose = error;
+      }
+      return true;
+    }
+    const CUresult code = real_cuda().cuCtxSynchronize();
     // A failure elsewhere means that no work is left there, and is not the business of this call.
     if (user == context) {
-      owners = code;
+      owners = cuda_status(code);
     }
     return true;
   });
-  return cuda_status(owners);
+  return owners.ok() ? others : owners;
 }
 
 Status CudaDriverUpstream::release_idle(alloc::ContextId context, alloc::DevicePtr ptr) noexcept {
-  const CaptureGate::HelperToken token{gate_};
-  return token.is_granted() ? release(context, ptr) : Status{Error{ErrorCode::Busy}};
+  const CaptureGate::HelperToken token{gate_, CaptureGate::InCapture::Granted};
+  if (!gate_.is_open()) {
+    return release(context, ptr);
+  }
+  const hook::DriverCallScope scope_of_call;
+  const RelaxedThread relaxed;
+  return relaxed.is_relaxed() ? release(context, ptr) : Status{Error{ErrorCode::Busy}};
 }
 
 Result<alloc::FenceToken> CudaDriverUpstream::record_fence(alloc::ContextId context) noexcept {
@@ -140,16 +181,22 @@ Status CudaDriverUpstream::fill(alloc::ContextId context, alloc::DevicePtr ptr, 
   if (!token.is_granted()) {
     return Error{ErrorCode::Busy};
   }
-  return cuda_status(in_context(contexts_, context, [&] {
-    CUstream stream = nullptr;
-    if (const CUresult made = real_cuda().cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING); made != CUDA_SUCCESS) {
-      return made;
-    }
-    const CUresult started = real_cuda().cuMemsetD8Async(ptr.address(), value, size.count(), stream);
-    const CUresult done = real_cuda().cuStreamSynchronize(stream);
-    (void)real_cuda().cuStreamDestroy_v2(stream);
-    return started == CUDA_SUCCESS ? done : started;
-  }));
+  CUcontext const handle = contexts_.handle_of(context);
+  if (handle == nullptr) {
+    return cuda_failure(CUDA_ERROR_CONTEXT_IS_DESTROYED);
+  }
+  const ContextScope scope{handle};
+  CUstream stream = nullptr;
+  const CUresult made = scope.status() == CUDA_SUCCESS
+                            ? asked([&] { return real_cuda().cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING); })
+                            : scope.status();
+  if (made != CUDA_SUCCESS) {
+    return unasked(cuda_failure(made));
+  }
+  const CUresult started = real_cuda().cuMemsetD8Async(ptr.address(), value, size.count(), stream);
+  const CUresult done = real_cuda().cuStreamSynchronize(stream);
+  (void)real_cuda().cuStreamDestroy_v2(stream);
+  return cuda_status(started == CUDA_SUCCESS ? done : started);
 }
 
 bool CudaDriverUpstream::can_fill() const noexcept {

@@ -1,6 +1,7 @@
 #include "shim/backend/cuda_fences.hpp"
 
 #include "shim/backend/cuda_driver_backend.hpp"
+#include "shim/backend/unasked.hpp"
 
 namespace tidemark::backend {
 
@@ -10,23 +11,24 @@ CudaFences::Mark* CudaFences::mark_of(alloc::FenceToken token) noexcept {
 }
 
 // An event belongs to the context that made it, and is gone with it.
-CUresult CudaFences::record_in(const CudaContexts& contexts, Event& event, CUcontext handle,
-                               alloc::ContextId context) noexcept {
+Status CudaFences::record_in(const CudaContexts& contexts, Event& event, CUcontext handle,
+                             alloc::ContextId context) noexcept {
   if (event.event == nullptr || event.context != context) {
     if (event.event != nullptr && contexts.handle_of(event.context) != nullptr) {
       (void)real_cuda().cuEventDestroy_v2(event.event);
     }
     event = {};
     const ContextScope scope{handle};
-    if (scope.status() != CUDA_SUCCESS) {
-      return scope.status();
-    }
-    if (const CUresult made = real_cuda().cuEventCreate(&event.event, CU_EVENT_DISABLE_TIMING); made != CUDA_SUCCESS) {
-      return made;
+    const CUresult made = scope.status() == CUDA_SUCCESS
+                              ? asked([&] { return real_cuda().cuEventCreate(&event.event, CU_EVENT_DISABLE_TIMING); })
+                              : scope.status();
+    if (made != CUDA_SUCCESS) {
+      event = {};
+      return unasked(cuda_failure(made));
     }
     event.context = context;
   }
-  return real_cuda().cuCtxRecordEvent(handle, event.event);
+  return cuda_status(asked([&] { return real_cuda().cuCtxRecordEvent(handle, event.event); }));
 }
 
 Result<alloc::FenceToken> CudaFences::record(const CudaContexts& contexts, alloc::ContextId owner) noexcept {
@@ -40,23 +42,25 @@ Result<alloc::FenceToken> CudaFences::record(const CudaContexts& contexts, alloc
       continue;
     }
     mark.count = 0;
-    bool has_room = true;
-    CUresult code = CUDA_SUCCESS;
+    Status status;
     contexts.for_each_user(owner, [&](alloc::ContextId context, CUcontext handle) {
-      has_room = mark.count < kMostContexts;
-      const CUresult recorded = has_room ? record_in(contexts, mark.events[mark.count], handle, context) : CUDA_SUCCESS;
-      if (has_room && recorded == CUDA_SUCCESS) {
-        ++mark.count;
-      } else if (context == owner) {
-        code = recorded;
+      if (mark.count >= kMostContexts) {
+        status = Error{ErrorCode::Unsupported};
+        return false;
       }
-      return has_room && code == CUDA_SUCCESS;
+      const Status recorded = record_in(contexts, mark.events[mark.count], handle, context);
+      if (recorded.ok()) {
+        ++mark.count;
+      } else if (context == owner || recorded.error().code == ErrorCode::Busy) {
+        status = recorded;  // another context's failure means that no work is left there, unless it could not be asked
+      }
+      return status.ok();
     });
-    if (has_room && code == CUDA_SUCCESS) {
+    if (status.ok()) {
       return alloc::FenceToken{i + 1};
     }
     mark.is_taken.store(false, std::memory_order_release);
-    return has_room ? cuda_status(code).error() : Error{ErrorCode::Unsupported};
+    return status.error();
   }
   return Error{ErrorCode::Busy};
 }
@@ -72,7 +76,10 @@ Result<bool> CudaFences::is_done(const CudaContexts& contexts, alloc::ContextId 
     if (contexts.handle_of(event.context) == nullptr) {
       continue;  // a context that ended has no work left
     }
-    const CUresult code = real_cuda().cuEventQuery(event.event);
+    CUresult code = real_cuda().cuEventQuery(event.event);
+    if (code != CUDA_SUCCESS && code != CUDA_ERROR_NOT_READY) {
+      code = real_cuda().cuEventQuery(event.event);  // as asked() does
+    }
     if (code == CUDA_ERROR_NOT_READY) {
       return false;
     }

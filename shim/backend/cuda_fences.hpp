@@ -41,8 +41,8 @@ class CudaFences {
   };
 
   [[nodiscard]] Mark* mark_of(alloc::FenceToken token) noexcept;
-  static CUresult record_in(const CudaContexts& contexts, Event& event, CUcontext handle,
-                            alloc::ContextId context) noexcept;
+  static Status record_in(const CudaContexts& contexts, Event& event, CUcontext handle,
+                          alloc::ContextId context) noexcept;
 
   std::array<Mark, kMostMarks> marks_{};
 };

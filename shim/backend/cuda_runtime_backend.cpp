@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "shim/backend/unasked.hpp"
 #include "shim/hook/reentry_guard.hpp"
 
 namespace tidemark::backend {
@@ -29,25 +30,35 @@ Status to_status(cudaError_t code) noexcept {
   }
 }
 
+// A question of ours, put once more if it fails.
+template <class Ask>
+cudaError_t asked(Ask&& ask) noexcept {
+  const cudaError_t code = ask();
+  return code == cudaSuccess ? code : ask();
+}
+
 // Makes `device` the thread's device while it lives. The runtime's last error is the caller's to mind (LastErrorScope).
 class DeviceScope {
  public:
   DeviceScope(const CudaRuntime& runtime, int device) noexcept : runtime_(runtime) {
-    cudaError_t code = runtime_.cudaGetDevice(&outer_);
+    cudaError_t code = asked([&] { return runtime_.cudaGetDevice(&outer_); });
     if (code == cudaSuccess && outer_ != device) {
-      code = runtime_.cudaSetDevice(device);
+      code = asked([&] { return runtime_.cudaSetDevice(device); });
       changed_ = code == cudaSuccess;
     }
-    status_ = to_status(code);
+    if (code != cudaSuccess) {
+      status_ = unasked(to_status(code));
+    }
   }
   ~DeviceScope() {
     if (changed_) {
-      (void)runtime_.cudaSetDevice(outer_);
+      (void)asked([&] { return runtime_.cudaSetDevice(outer_); });
     }
   }
   DeviceScope(const DeviceScope&) = delete;
   DeviceScope& operator=(const DeviceScope&) = delete;
 
+  // Otherwise the thread is where it was: right for an allocation, which is for the device that the program is on.
   [[nodiscard]] const Status& status() const noexcept { return status_; }
 
  private:
@@ -79,9 +90,6 @@ cudaError_t to_cudart(Error error) noexcept {
 Result<alloc::DevicePtr> CudaRuntimeUpstream::allocate(alloc::ContextId, Bytes size) noexcept {
   const hook::DriverCallScope scope_of_call;
   const DeviceScope scope{runtime_, device_};
-  if (!scope.status().ok()) {
-    return scope.status().error();
-  }
   void* ptr = nullptr;
   const Status status = to_status(runtime_.cudaMalloc(&ptr, size.count()));
   if (!status.ok()) {
@@ -110,9 +118,10 @@ Status CudaRuntimeUpstream::fill(alloc::ContextId, alloc::DevicePtr ptr, Bytes s
     return scope.status();
   }
   cudaStream_t stream = nullptr;
-  if (const cudaError_t made = runtime_.cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking);
+  if (const cudaError_t made =
+          asked([&] { return runtime_.cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking); });
       made != cudaSuccess) {
-    return to_status(made);
+    return unasked(to_status(made));
   }
   const cudaError_t started =
       runtime_.cudaMemsetAsync(reinterpret_cast<void*>(ptr.address()), value, size.count(), stream);
@@ -129,9 +138,6 @@ bool CudaRuntimeUpstream::can_fill() const noexcept {
 Result<alloc::MemoryInfo> CudaRuntimeUpstream::memory_info(alloc::ContextId) noexcept {
   const hook::DriverCallScope scope_of_call;
   const DeviceScope scope{runtime_, device_};
-  if (!scope.status().ok()) {
-    return scope.status().error();
-  }
   std::size_t free = 0;
   std::size_t total = 0;
   const Status status = to_status(runtime_.cudaMemGetInfo(&free, &total));

@@ -34,6 +34,7 @@ namespace tidemark::backend {
   X(cudaGetLastError)                    \
   X(cudaMemsetAsync)                     \
   X(cudaPeekAtLastError)                 \
+  X(cudaPointerGetAttributes)            \
   X(cudaSetDevice)                       \
   X(cudaStreamCreateWithFlags)           \
   X(cudaStreamDestroy)                   \

@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "shim/backend/mtia_symbols.hpp"
+#include "shim/backend/unasked.hpp"
 #include "shim/hook/reentry_guard.hpp"
 
 namespace tidemark::backend {
@@ -26,26 +27,35 @@ Status to_status(mtiaResult_t code) noexcept {
   }
 }
 
+// A question of ours, put once more if it fails.
+template <class Ask>
+mtiaResult_t asked(Ask&& ask) noexcept {
+  const mtiaResult_t code = ask();
+  return code == MTIA_SUCCESS ? code : ask();
+}
+
 // Makes `device` the thread's device while it lives; the thread's own comes back on every way out.
 class DeviceScope {
  public:
   explicit DeviceScope(int device) noexcept {
-    const mtiaResult_t got = real_mtia().mtiaGetDevice(&outer_);
-    if (got == MTIA_SUCCESS && outer_ != device) {
-      status_ = to_status(real_mtia().mtiaSetDevice(device));
-      changed_ = status_.ok();
-    } else {
-      status_ = to_status(got);
+    mtiaResult_t code = asked([&] { return real_mtia().mtiaGetDevice(&outer_); });
+    if (code == MTIA_SUCCESS && outer_ != device) {
+      code = asked([&] { return real_mtia().mtiaSetDevice(device); });
+      changed_ = code == MTIA_SUCCESS;
+    }
+    if (code != MTIA_SUCCESS) {
+      status_ = unasked(to_status(code));
     }
   }
   ~DeviceScope() {
     if (changed_) {
-      (void)real_mtia().mtiaSetDevice(outer_);
+      (void)asked([&] { return real_mtia().mtiaSetDevice(outer_); });
     }
   }
   DeviceScope(const DeviceScope&) = delete;
   DeviceScope& operator=(const DeviceScope&) = delete;
 
+  // Otherwise the thread is where it was: right for an allocation, which is for the device that the program is on.
   [[nodiscard]] const Status& status() const noexcept { return status_; }
 
  private:
@@ -76,9 +86,6 @@ mtiaResult_t to_mtia(Error error) noexcept {
 Result<alloc::DevicePtr> MtiaUpstream::allocate(alloc::ContextId, Bytes size) noexcept {
   const hook::DriverCallScope scope_of_call;
   const DeviceScope scope{device_};
-  if (!scope.status().ok()) {
-    return scope.status().error();
-  }
   void* ptr = nullptr;
   const Status status = to_status(real_mtia().mtiaMalloc(&ptr, size.count()));
   if (!status.ok()) {
@@ -106,8 +113,8 @@ Status MtiaUpstream::fill(alloc::ContextId, alloc::DevicePtr ptr, Bytes size, un
     return scope.status();
   }
   mtiaStream_t stream = nullptr;
-  if (const mtiaResult_t made = real_mtia().mtiaStreamCreate(&stream); made != MTIA_SUCCESS) {
-    return to_status(made);
+  if (const mtiaResult_t made = asked([&] { return real_mtia().mtiaStreamCreate(&stream); }); made != MTIA_SUCCESS) {
+    return unasked(to_status(made));
   }
   const mtiaResult_t started =
       real_mtia().mtiaMemsetAsync(reinterpret_cast<void*>(ptr.address()), value, size.count(), stream);
@@ -124,9 +131,6 @@ bool MtiaUpstream::can_fill() const noexcept {
 Result<alloc::MemoryInfo> MtiaUpstream::memory_info(alloc::ContextId) noexcept {
   const hook::DriverCallScope scope_of_call;
   const DeviceScope scope{device_};
-  if (!scope.status().ok()) {
-    return scope.status().error();
-  }
   std::size_t free = 0;
   std::size_t total = 0;
   const Status status = to_status(real_mtia().mtiaMemGetInfo(&free, &total));
@@ -138,7 +142,8 @@ Result<alloc::MemoryInfo> MtiaUpstream::memory_info(alloc::ContextId) noexcept {
 
 std::optional<int> current_mtia_device() noexcept {
   int device = 0;
-  return real_mtia().mtiaGetDevice(&device) == MTIA_SUCCESS ? std::optional{device} : std::nullopt;
+  return asked([&] { return real_mtia().mtiaGetDevice(&device); }) == MTIA_SUCCESS ? std::optional{device}
+                                                                                   : std::nullopt;
 }
 
 DeviceIdentity describe_mtia_device(int device) noexcept {

@@ -5,6 +5,7 @@
 
 #include "shim/backend/cuda_symbols.hpp"
 #include "shim/entry/cuda_driver_entry.hpp"
+#include "shim/entry/cuda_uses.hpp"
 #include "shim/hook/own_object.hpp"
 #include "shim/runtime/look_up_counts.hpp"
 
@@ -52,6 +53,12 @@ void* learn_and_answer(Hook which, void* real) noexcept {
   return real;
 }
 
+constexpr hook::SymbolUses* kUses[] = {
+#define X(symbol, base, version, flags) &uses::symbol,
+    TIDEMARK_CUDA_DRIVER_HOOKS(X)
+#undef X
+};
+
 void* ask_resolver(const ResolverName& name) noexcept {
   void* address = nullptr;
   const auto second = real_cuda().cuGetProcAddress_v2.find();
@@ -90,6 +97,7 @@ void* answer_cuda_resolver(void* real) noexcept {
   for (std::size_t i = 0; i < kHooks; ++i) {
     if (resolver_addresses[i].load(std::memory_order_acquire) == real) {
       runtime::look_up_counts.swapped.fetch_add(1, std::memory_order_relaxed);
+      kUses[i]->note(hook::SymbolUses::kResolved);
       return learn_and_answer(static_cast<Hook>(i), real);
     }
   }

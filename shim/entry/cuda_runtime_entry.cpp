@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "shim/entry/cuda_runtime_functions.hpp"
+#include "shim/entry/cuda_uses.hpp"
 #include "shim/entry/export.hpp"
 #include "shim/hook/symbol_lookup.hpp"
 #include "shim/runtime/look_up_counts.hpp"
@@ -30,6 +31,7 @@ template <class Function, class Act, class... Arguments>
 }  // namespace
 
 #define TIDEMARK_IN_CALLERS_RUNTIME(name, call, ...)                                  \
+  entry::uses::name.entered();                                                        \
   const void* const caller = __builtin_return_address(0);                             \
   const auto act = [=](backend::CudaRuntime& real) { return call; };                  \
   backend::CudaRuntime* const known = backend::cuda_runtimes.of_known_caller(caller); \
@@ -81,19 +83,34 @@ enum class Hook : std::size_t {
 template <std::size_t Place>
 struct Bound {
   static backend::CudaRuntime& real() noexcept { return backend::cuda_runtimes.at(Place); }
-  static cudaError_t cudaMalloc(void** ptr, std::size_t size) { return cuda_malloc(real(), ptr, size); }
-  static cudaError_t cudaFree(void* ptr) { return cuda_free(real(), ptr); }
-  static cudaError_t cudaFreeAsync(void* ptr, cudaStream_t stream) { return cuda_free_async(real(), ptr, stream); }
+  static cudaError_t cudaMalloc(void** ptr, std::size_t size) {
+    uses::cudaMalloc.entered();
+    return cuda_malloc(real(), ptr, size);
+  }
+  static cudaError_t cudaFree(void* ptr) {
+    uses::cudaFree.entered();
+    return cuda_free(real(), ptr);
+  }
+  static cudaError_t cudaFreeAsync(void* ptr, cudaStream_t stream) {
+    uses::cudaFreeAsync.entered();
+    return cuda_free_async(real(), ptr, stream);
+  }
   static cudaError_t cudaFreeAsync_ptsz(void* ptr, cudaStream_t stream) {
+    uses::cudaFreeAsync_ptsz.entered();
     return cuda_free_async_ptsz(real(), ptr, stream);
   }
   static cudaError_t cudaMemGetInfo(std::size_t* free, std::size_t* total) {
+    uses::cudaMemGetInfo.entered();
     return cuda_mem_get_info(real(), free, total);
   }
   static cudaError_t cudaIpcGetMemHandle(cudaIpcMemHandle_t* handle, void* ptr) {
+    uses::cudaIpcGetMemHandle.entered();
     return cuda_ipc_get_mem_handle(real(), handle, ptr);
   }
-  static cudaError_t cudaDeviceReset() { return cuda_device_reset(real()); }
+  static cudaError_t cudaDeviceReset() {
+    uses::cudaDeviceReset.entered();
+    return cuda_device_reset(real());
+  }
 
   static void* function(Hook which) noexcept {
     switch (which) {

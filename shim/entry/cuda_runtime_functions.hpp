@@ -61,13 +61,20 @@ cudaError_t in_runtime_layer(backend::CudaRuntime& real, Ours ours, Theirs their
   return real.layer() != backend::RuntimeLayer::Runtime ? theirs() : intercept_in_runtime(real, ours, theirs);
 }
 
+// For what acts on a block: ours too where nobody knows yet what the runtime ends in. It may be the driver that has a
+// segment of ours, on a way that we don't see, and would free or export it under its other blocks.
+template <class Ours, class Theirs>
+cudaError_t unless_in_driver_layer(backend::CudaRuntime& real, Ours ours, Theirs theirs) {
+  return real.layer() == backend::RuntimeLayer::Driver ? theirs() : intercept_in_runtime(real, ours, theirs);
+}
+
 inline cudaError_t cuda_free(backend::CudaRuntime& real, void* ptr) {
-  return in_runtime_layer(
+  return unless_in_driver_layer(
       real, [=](auto& calls) { return calls.release(ptr); }, [=, &real] { return real.cudaFree(ptr); });
 }
 
 inline cudaError_t cuda_free_async(backend::CudaRuntime& real, void* ptr, cudaStream_t stream) {
-  return in_runtime_layer(
+  return unless_in_driver_layer(
       real, [=](auto& calls) { return calls.release_later(ptr, stream); },
       [=, &real] { return real.cudaFreeAsync(ptr, stream); });
 }
@@ -75,7 +82,7 @@ inline cudaError_t cuda_free_async(backend::CudaRuntime& real, void* ptr, cudaSt
 inline cudaError_t cuda_free_async_ptsz(backend::CudaRuntime& real, void* ptr, cudaStream_t stream) {
   // This variant's null stream is the thread's own.
   cudaStream_t named = stream == nullptr ? cudaStreamPerThread : stream;
-  return in_runtime_layer(
+  return unless_in_driver_layer(
       real, [=](auto& calls) { return calls.release_later(ptr, named); },
       [=, &real] { return real.cudaFreeAsync_ptsz(ptr, stream); });
 }
@@ -87,7 +94,7 @@ inline cudaError_t cuda_mem_get_info(backend::CudaRuntime& real, std::size_t* fr
 }
 
 inline cudaError_t cuda_ipc_get_mem_handle(backend::CudaRuntime& real, cudaIpcMemHandle_t* handle, void* ptr) {
-  return in_runtime_layer(
+  return unless_in_driver_layer(
       real, [=](auto& calls) { return calls.export_memory(handle, ptr); },
       [=, &real] { return real.cudaIpcGetMemHandle(handle, ptr); });
 }

@@ -6,6 +6,7 @@
 #include "shim/backend/mtia_symbols.hpp"
 #include "shim/entry/export.hpp"
 #include "shim/entry/intercept.hpp"
+#include "shim/entry/mtia_uses.hpp"
 #include "shim/runtime/look_up_counts.hpp"
 #include "shim/runtime/mtia_calls.hpp"
 
@@ -15,29 +16,36 @@ using tidemark::entry::Starts;
 using tidemark::runtime::MtiaCalls;
 using tidemark::runtime::Runtime;
 
+namespace uses = tidemark::entry::uses;
+
 extern "C" {
 
 TIDEMARK_EXPORT mtiaResult_t mtiaMalloc(void** ptr, size_t size) {
+  uses::mtiaMalloc.entered();
   return intercept<Starts::Yes>([&](Runtime& runtime) { return MtiaCalls{runtime}.allocate(ptr, size); },
                                 [&] { return real_mtia().mtiaMalloc(ptr, size); });
 }
 
 TIDEMARK_EXPORT mtiaResult_t mtiaFree(void* ptr) {
+  uses::mtiaFree.entered();
   return intercept([&](Runtime& runtime) { return MtiaCalls{runtime}.release(ptr); },
                    [&] { return real_mtia().mtiaFree(ptr); });
 }
 
 TIDEMARK_EXPORT mtiaResult_t mtiaMemGetInfo(size_t* free, size_t* total) {
+  uses::mtiaMemGetInfo.entered();
   return intercept([&](Runtime& runtime) { return MtiaCalls{runtime}.memory_info(free, total); },
                    [&] { return real_mtia().mtiaMemGetInfo(free, total); });
 }
 
 TIDEMARK_EXPORT mtiaResult_t mtiaDeviceReset(void) {
+  uses::mtiaDeviceReset.entered();
   return intercept([&](Runtime& runtime) { return MtiaCalls{runtime}.reset_device(); },
                    [&] { return real_mtia().mtiaDeviceReset(); });
 }
 
 TIDEMARK_EXPORT mtiaResult_t mtiaGetProcAddress(const char* name, int version, void** fn) {
+  uses::mtiaGetProcAddress.entered();
   const mtiaResult_t code = real_mtia().mtiaGetProcAddress(name, version, fn);
   if (code == MTIA_SUCCESS && name != nullptr && fn != nullptr && *fn != nullptr &&
       tidemark::runtime::build_runtime() != nullptr) {
@@ -85,9 +93,13 @@ void* answer_mtia(std::size_t index, void* real) noexcept {
 
 void* answer_mtia_look_up(const char* name, void* real) noexcept {
   runtime::look_up_counts.resolver.fetch_add(1, std::memory_order_relaxed);
-#define X(function)                                                     \
-  if (std::strcmp(name, #function) == 0) {                              \
-    return answer_mtia(static_cast<std::size_t>(Hook::function), real); \
+#define X(function)                                                             \
+  if (std::strcmp(name, #function) == 0) {                                      \
+    void* answer = answer_mtia(static_cast<std::size_t>(Hook::function), real); \
+    if (answer != real) {                                                       \
+      uses::function.note(hook::SymbolUses::kResolved);                         \
+    }                                                                           \
+    return answer;                                                              \
   }
   TIDEMARK_MTIA_HOOKS(X)
 #undef X

@@ -10,12 +10,17 @@
 
 namespace tidemark::entry {
 
-// The names of one list (each a literal, so that data() ends in a NUL) with the function that answers for them.
+struct NamedUses {
+  const char* name;
+  hook::SymbolUses* uses;
+};
+
+// The names of one list with the function that answers for them.
 template <std::size_t Count>
-constexpr auto named(const std::array<std::string_view, Count>& names, hook::AnswerFunction answer) {
+constexpr auto named(const std::array<NamedUses, Count>& names, hook::AnswerFunction answer) {
   std::array<hook::HookedSymbol, Count> symbols{};
   for (std::size_t i = 0; i < Count; ++i) {
-    symbols[i] = {.name = names[i].data(), .answer = answer, .index = i};
+    symbols[i] = {.name = names[i].name, .answer = answer, .index = i, .uses = names[i].uses};
   }
   return symbols;
 }

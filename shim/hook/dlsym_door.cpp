@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "shim/hook/hooked_symbol.hpp"
+#include "shim/hook/own_object.hpp"
 #include "shim/hook/real_dlsym.hpp"
 
 namespace tidemark::hook {
@@ -41,7 +42,12 @@ constinit std::uint64_t calls = 0;
 void* answer_dlsym(void* handle, const char* name) noexcept {
   void* real = real_dlsym()(handle, name);
   const HookedSymbol* symbol = find_hooked_symbol(name);
-  return real == nullptr || symbol == nullptr ? real : symbol->answer(symbol->index, real);
+  if (real == nullptr || symbol == nullptr) {
+    return real;
+  }
+  void* answer = symbol->answer(symbol->index, real);
+  symbol->uses->note(is_inside_our_object(answer) ? SymbolUses::kSwapped : SymbolUses::kMissed);
+  return answer;
 }
 
 }  // namespace

@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <span>
 
+#include "shim/hook/symbol_uses.hpp"
+
 namespace tidemark::hook {
 
 // Told a look-up of `symbol.name` that the library itself answered with `real`; returns what the program gets: `real`
@@ -15,6 +17,7 @@ struct HookedSymbol {
   const char* name;  // exact: "cuMemAlloc_v2", never a prefix ("cu" also starts cudnnCreate)
   AnswerFunction answer;
   std::size_t index;  // for `answer`: which of its functions
+  SymbolUses* uses;
 };
 
 // Sorted by name (strcmp order); defined by shim/entry, constant-initialised.

@@ -28,6 +28,19 @@ class ReentryGuard {
   int outer_depth_;
 };
 
+// While it lives, this thread's calls are the program's own again, wherever they come from: around functions of the
+// program that we call. Requires: no lock of ours is held.
+class ProgramScope {
+ public:
+  ProgramScope() noexcept : outer_depth_(thread_state.depth) { thread_state.depth = 0; }
+  ~ProgramScope() { thread_state.depth = outer_depth_; }
+  ProgramScope(const ProgramScope&) = delete;
+  ProgramScope& operator=(const ProgramScope&) = delete;
+
+ private:
+  int outer_depth_;
+};
+
 // Keeps a cancellation of this thread (pthread_cancel) pending while it lives: it may end a driver call, but not unwind
 // through our frames, which cannot be.
 class CancellationAway {

@@ -10,8 +10,17 @@ void ModeBoard::open(segment::SegmentWriter& writer, segment::ProcessMode wanted
   const std::lock_guard lock{mutex_};
   writer_ = &writer;
   wanted_ = wanted;
-  why_ = why;
+  why_.assign(why);
   publish();
+}
+
+void ModeBoard::want(segment::ProcessMode mode, std::string_view why) noexcept {
+  const std::lock_guard lock{mutex_};
+  if (writer_ != nullptr) {
+    wanted_ = mode;
+    why_.assign(why);
+    publish();
+  }
 }
 
 void ModeBoard::show(std::uint32_t slot, const segment::DeviceInfo& device, DeviceMode mode) noexcept {
@@ -30,7 +39,7 @@ void ModeBoard::publish() noexcept {
   const auto first =
       std::find_if(devices_.begin(), devices_.end(), [this](const Device& device) { return does_less(device); });
   if (first == devices_.end()) {
-    writer_->set_mode(wanted_, why_);
+    writer_->set_mode(wanted_, why_.view());
     return;
   }
   const bool all_do = std::all_of(devices_.begin(), devices_.end(),

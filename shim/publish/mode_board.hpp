@@ -14,8 +14,11 @@ namespace tidemark::publish {
 
 class ModeBoard {
  public:
-  // `why` says why the settings want it; empty for the default. Requires: it outlives the process.
+  // `why` says why; empty for the default.
   void open(segment::SegmentWriter& writer, segment::ProcessMode wanted, std::string_view why) noexcept;
+
+  // The process wants something else from now on.
+  void want(segment::ProcessMode mode, std::string_view why) noexcept;
 
   // The device in `slot` does this from now on.
   void show(std::uint32_t slot, const segment::DeviceInfo& device, DeviceMode mode) noexcept;
@@ -35,7 +38,7 @@ class ModeBoard {
   alloc::DeviceLock mutex_;  // guards the rest; see Runtime::mutex_
   segment::SegmentWriter* writer_ = nullptr;
   segment::ProcessMode wanted_ = segment::ProcessMode::Unknown;
-  std::string_view why_;
+  segment::Text<128> why_;
   std::array<Device, segment::kDeviceSlots> devices_{};
 };
 

@@ -2,7 +2,10 @@
 
 #include <time.h>
 
+#include <array>
 #include <utility>
+
+#include "shared/base/scratch.hpp"
 
 namespace tidemark::publish {
 namespace {
@@ -10,6 +13,8 @@ namespace {
 constexpr std::chrono::seconds kBeat{1};
 constexpr std::uint64_t kBeatNs = 1'000'000'000;
 constexpr std::uint64_t kPollInCallsNs = 100'000'000;
+
+using CoverageEntries = std::array<segment::CoverageEntry, segment::kMostCoverageEntries>;
 
 // The coarse clock (7 ns instead of 23, research on shared memory section 2.3): a tick of 4 ms doesn't matter here.
 std::uint64_t coarse_monotonic_ns() noexcept {
@@ -31,9 +36,13 @@ Status Publisher::start(const Settings& settings) noexcept {
   writer_.emplace(std::move(created).value());
   mode_.open(*writer_, settings.mode, settings.mode_reason);
   count_hooks_ = settings.count_hooks;
+  on_beat_ = settings.on_beat;
+  read_coverage_ = settings.read_coverage;
+  show_coverage();
   if (options.control != nullptr) {
     control_.emplace(*writer_, desk_, settings.control);
   }
+  historian_.open(*writer_, settings.has_thread);
   is_published_.store(true, std::memory_order_release);
   if (settings.has_thread && control_) {
     desk_.allow_thread(*control_);
@@ -46,14 +55,37 @@ Status Publisher::start(const Settings& settings) noexcept {
   return {};
 }
 
-void Publisher::add_device(alloc::DeviceCache& cache, DeviceSink& sink, bool has_background_driver_calls) noexcept {
-  if (!is_published()) {
-    return;
+void Publisher::start_unpublished(OnBeat on_beat) noexcept {
+  on_beat_ = on_beat;
+  polls_in_calls_.store(true, std::memory_order_release);
+}
+
+Status Publisher::add_device(const ServedDevice& device) noexcept {
+  if (is_published()) {
+    device.sink->open(*writer_, mode_);
+    device.cache->publish_all();
+    if (device.sink->slot() != DeviceSink::kNoSlot) {
+      desk_.add_device(device);
+    }
   }
-  sink.open(*writer_, mode_);
-  cache.publish_all();
-  if (sink.slot() != DeviceSink::kNoSlot) {
-    desk_.add_device({.cache = &cache, .sink = &sink, .has_background_driver_calls = has_background_driver_calls});
+  return historian_.add_device(*device.cache, *device.sink);
+}
+
+void Publisher::add_kinds(alloc::KindBooks& kinds) noexcept {
+  if (is_published()) {
+    desk_.add_kinds(kinds);
+  }
+}
+
+void Publisher::show_kinds(const DeviceSink& device, const DeviceKindCounts& counts) noexcept {
+  if (is_published() && device.slot() != DeviceSink::kNoSlot) {
+    writer_->set_kinds(device.slot(), counts);
+  }
+}
+
+void Publisher::show_host_kinds(const HostKindCounts& counts) noexcept {
+  if (is_published()) {
+    writer_->set_host_kinds(counts);
   }
 }
 
@@ -78,7 +110,23 @@ void Publisher::beat() noexcept {
   const std::uint64_t now = coarse_monotonic_ns();
   if (now >= next_beat_ns_.load(std::memory_order_relaxed)) {
     next_beat_ns_.store(now + kBeatNs, std::memory_order_relaxed);
-    desk_.tell_beat(writer_->beat(count_hooks_ == nullptr ? segment::HookCounts{} : count_hooks_()));
+    if (on_beat_ != nullptr) {
+      on_beat_();
+    }
+    if (is_published()) {
+      const std::uint64_t number = writer_->beat(count_hooks_ == nullptr ? segment::HookCounts{} : count_hooks_());
+      desk_.tell_beat(number);
+      historian_.set_beat(number);
+      show_coverage();
+    }
+  }
+}
+
+void Publisher::show_coverage() noexcept {
+  if (read_coverage_ != nullptr) {
+    if (const Scratch<CoverageEntries> entries; entries) {
+      writer_->set_coverage(std::span{*entries}.first(read_coverage_(*entries)));
+    }
   }
 }
 
@@ -97,6 +145,18 @@ void Publisher::poll_in_call() noexcept {
 void Publisher::settle_deferred() noexcept {
   if (control_) {
     desk_.settle_deferred(*control_);
+  }
+}
+
+void Publisher::set_mode(segment::ProcessMode mode, std::string_view reason) noexcept {
+  if (is_published()) {
+    mode_.want(mode, reason);
+  }
+}
+
+void Publisher::set_inner_pool(segment::InnerPool pool) noexcept {
+  if (is_published()) {
+    writer_->set_inner_pool(pool);
   }
 }
 
@@ -120,8 +180,12 @@ void Publisher::set_flag(segment::ProcessFlag flag) noexcept {
 
 void Publisher::finish(bool keeps_files) noexcept {
   if (is_published()) {
-    writer_->mark_exited();
+    const Scratch<CoverageEntries> entries;
+    const bool has_coverage = entries && read_coverage_ != nullptr;
+    writer_->mark_exited(has_coverage ? std::span{*entries}.first(read_coverage_(*entries))
+                                      : std::span<const segment::CoverageEntry>{});
     if (!keeps_files) {
+      historian_.remove_file();
       writer_->remove_files();
     }
   }

@@ -2,11 +2,15 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstring>
 
 #include "shim/publish/mapped_libraries.hpp"
 #include "shim/publish/service_thread.hpp"
 
 namespace tidemark::publish {
+
+static_assert(alloc::DeviceCache::kPeakSlots == control::kRequestSlots);
+
 namespace {
 
 using control::Answer;
@@ -20,10 +24,16 @@ Answer answer(AckStatus status, std::string_view detail = {}) noexcept {
   return made;
 }
 
-Answer answer_not_available(Operation operation) noexcept {
-  char text[96];
-  std::snprintf(text, sizeof text, "%s is not available in this version of the library", control::to_text(operation));
-  return answer(AckStatus::Refused, text);
+Answer failure(const char* what, const Error& error) noexcept {
+  char text[128];
+  if (error.code == ErrorCode::Unsupported) {
+    std::snprintf(text, sizeof text, "%s: the process has no segment with a name (TIDEMARK_SHM)", what);
+  } else if (error.code == ErrorCode::NoSpace) {
+    std::snprintf(text, sizeof text, "%s: it would take more than its share of the free space and memory", what);
+  } else {
+    std::snprintf(text, sizeof text, "%s: %s", what, std::strerror(error.native));
+  }
+  return answer(AckStatus::Failed, text);
 }
 
 }  // namespace
@@ -82,9 +92,18 @@ Answer RequestDesk::handle(const control::Request& request) noexcept {
           for_devices(request.device, [](std::size_t, ServedDevice& device) { device.cache->set_limit(std::nullopt); });
       break;
     case Operation::RecordStart:
+      return start_recording(request);
     case Operation::RecordStop:
+      made.results[0] = historian_.stop() ? 1 : 0;
+      break;
     case Operation::Snapshot:
-      return answer_not_available(request.operation);
+      return save_snapshot(request);
+    case Operation::BeginPeak:
+      met = for_devices(request.device,
+                        [&](std::size_t, ServedDevice& device) { device.cache->reset_peak_slot(request.slot); });
+      break;
+    case Operation::ReadPeak:
+      return read_peak(request);
   }
   return met > 0 ? made : answer(AckStatus::Invalid, "no such device in this process");
 }
@@ -95,10 +114,62 @@ Answer RequestDesk::reset_peaks(std::uint32_t slot) noexcept {
     made.results[first] += basis[BasisWord::peak_all_allocated_bytes];
     made.results[first + 2] += basis[BasisWord::peak_all_reserved_bytes];
   };
+  alloc::KindBooks* const kinds = kinds_.load(std::memory_order_acquire);
   const std::size_t met = for_devices(slot, [&](std::size_t, ServedDevice& device) {
     add_peaks(device.cache->counters(), 0);
     device.cache->reset_peaks();
+    if (kinds != nullptr && device.counts_kinds) {
+      kinds->reset_peaks(device.place);
+    }
     add_peaks(device.cache->counters(), 1);
+  });
+  const bool is_for_all = slot == control::kAllDevices;
+  if (is_for_all && kinds != nullptr) {
+    kinds->reset_peaks(alloc::KindBooks::kHostPlace);
+  }
+  return met > 0 || is_for_all ? made : answer(AckStatus::Invalid, "no such device in this process");
+}
+
+// Devices are all recorded or none, as in PyTorch.
+Answer RequestDesk::start_recording(const control::Request& request) noexcept {
+  const std::uint64_t entries = request.arguments[2] == 0 ? history::kDefaultEntries : request.arguments[2];
+  const bool is_known = (request.arguments[0] == static_cast<std::uint64_t>(history::Enabled::State) ||
+                         request.arguments[0] == static_cast<std::uint64_t>(history::Enabled::All)) &&
+                        request.arguments[1] <= static_cast<std::uint64_t>(history::Stacks::All);
+  if (!is_known || entries > history::kMostEntries) {
+    return answer(AckStatus::Invalid, "no such thing to record");
+  }
+  const history::Settings wanted{.enabled = static_cast<history::Enabled>(request.arguments[0]),
+                                 .stacks = static_cast<history::Stacks>(request.arguments[1]),
+                                 .max_entries = entries};
+  const Result<std::uint64_t> started = historian_.start(wanted);
+  if (!started) {
+    return failure("not recorded", started.error());
+  }
+  Answer made = answer(AckStatus::Done);
+  made.results[0] = started.value();
+  return made;
+}
+
+Answer RequestDesk::save_snapshot(const control::Request& request) noexcept {
+  const Result<std::uint64_t> saved = historian_.save_snapshot_for(request.slot, request.arguments[0] != 0);
+  if (!saved) {
+    return failure("no snapshot", saved.error());
+  }
+  Answer made = answer(AckStatus::Done);
+  made.results[0] = saved.value();
+  return made;
+}
+
+// A device that came after the slot's BeginPeak has counted for every slot from its beginning.
+Answer RequestDesk::read_peak(const control::Request& request) noexcept {
+  if (request.device == control::kAllDevices) {
+    return answer(AckStatus::Invalid, "peaks of several devices have no sum");
+  }
+  Answer made = answer(AckStatus::Done);
+  const std::size_t met = for_devices(request.device, [&](std::size_t, ServedDevice& device) {
+    const alloc::PeakValues peaks = device.cache->peak_slot(request.slot);
+    made.results = {peaks.allocated.count(), peaks.reserved.count(), peaks.held.count()};
   });
   return met > 0 ? made : answer(AckStatus::Invalid, "no such device in this process");
 }
@@ -108,7 +179,12 @@ Answer RequestDesk::empty_cache(const control::Request& request) noexcept {
   const char* collective = wants_now ? find_collective_library() : nullptr;
   Deferred deferred{.is_used = true, .request = request};
   bool is_for_thread = false;
+  bool is_empty = true;
   const std::size_t met = for_devices(request.device, [&](std::size_t index, ServedDevice& device) {
+    if (!device.cache->has_cached()) {
+      return;
+    }
+    is_empty = false;
     const bool may_thread = device.has_background_driver_calls || (wants_now && collective == nullptr);
     deferred.is_for_thread[index] = host_ != nullptr && may_thread;
     is_for_thread |= deferred.is_for_thread[index];
@@ -118,6 +194,9 @@ Answer RequestDesk::empty_cache(const control::Request& request) noexcept {
   });
   if (met == 0) {
     return answer(AckStatus::Invalid, "no such device in this process");
+  }
+  if (is_empty) {
+    return answer(AckStatus::Done);
   }
   const std::lock_guard lock{deferred_mutex_};
   const auto place = std::find_if(deferred_.begin(), deferred_.end(), [](const Deferred& d) { return !d.is_used; });

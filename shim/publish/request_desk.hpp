@@ -14,13 +14,17 @@
 #include "shared/control/host.hpp"
 #include "shim/alloc/device_cache.hpp"
 #include "shim/alloc/device_lock.hpp"
+#include "shim/alloc/kind_books.hpp"
 #include "shim/publish/device_sink.hpp"
+#include "shim/publish/historian.hpp"
 
 namespace tidemark::publish {
 
 struct ServedDevice {
   alloc::DeviceCache* cache = nullptr;
-  const DeviceSink* sink = nullptr;
+  DeviceSink* sink = nullptr;
+  std::uint32_t place = 0;   // its number in the books of other kinds,
+  bool counts_kinds = true;  // if it has one
   // May a thread of ours call this device's driver at any time? A background cuMemFree can deadlock with NCCL.
   bool has_background_driver_calls = false;
 };
@@ -28,11 +32,18 @@ struct ServedDevice {
 class RequestDesk final : public control::RequestHandler {
  public:
   // The results of an answer, by operation. ResetPeak: allocated and reserved peaks before and after, summed over the
-  // devices asked for. EmptyCache: bytes given back.
+  // devices asked for. EmptyCache: bytes given back. ReadPeak: the slot's peaks of allocated, reserved and held.
+  // RecordStart, Snapshot: bytes of the file. RecordStop: 1 if something was recorded.
   static constexpr std::size_t kMostDevices = segment::kDeviceSlots;
+
+  // Requires: `historian` outlives this.
+  explicit RequestDesk(Historian& historian) noexcept : historian_(historian) {}
 
   // Requires: fewer than kMostDevices so far. The caches and sinks are never destroyed.
   void add_device(const ServedDevice& device) noexcept;
+
+  // Requires: they outlive the process.
+  void add_kinds(alloc::KindBooks& kinds) noexcept { kinds_.store(&kinds, std::memory_order_release); }
 
   // Once, before the first request: a thread may be made for what waits for a device. `host` is told when one is done.
   // Requires: it outlives the process.
@@ -64,13 +75,18 @@ class RequestDesk final : public control::RequestHandler {
   template <class Act>
   std::size_t for_devices(std::uint32_t slot, Act&& act) noexcept;
   control::Answer reset_peaks(std::uint32_t slot) noexcept;
+  control::Answer read_peak(const control::Request& request) noexcept;
   control::Answer empty_cache(const control::Request& request) noexcept;
+  control::Answer start_recording(const control::Request& request) noexcept;
+  control::Answer save_snapshot(const control::Request& request) noexcept;
   [[nodiscard]] bool is_finished(const Deferred& deferred) const noexcept;
   static void* work_in_thread(void* desk) noexcept;
   [[nodiscard]] Task next_task() noexcept;
   void leave_to_program(Deferred& deferred) noexcept;
 
+  Historian& historian_;
   std::array<ServedDevice, kMostDevices> devices_{};
+  std::atomic<alloc::KindBooks*> kinds_{nullptr};
   std::atomic<std::size_t> count_{0};
   std::atomic<std::uint64_t> last_beat_{0};
   alloc::DeviceLock deferred_mutex_;  // guards deferred_; see Runtime::mutex_

@@ -5,6 +5,7 @@
 #include <charconv>
 #include <cstdio>
 
+#include "shared/base/alloc_conf_keys.hpp"
 #include "shared/base/size_text.hpp"
 
 namespace tidemark::runtime {
@@ -205,6 +206,10 @@ constexpr Key kKeys[] = {
     {"pinned_free_catch_all", nullptr, {}, {}},
 };
 
+static_assert(std::size(kKeys) == kAllocConfKeys.size() + kAllocConfKeysWithoutEffect.size() &&
+              std::all_of(std::begin(kKeys), std::end(kKeys),
+                          [](const Key& key) { return is_alloc_conf_key(key.name); }));
+
 void warn_of(std::string_view item, std::string_view what, OptionWarnings& warnings) noexcept {
   warnings.add("TIDEMARK_ALLOC_CONF: %.*s: %.*s", static_cast<int>(item.size()), item.data(),
                static_cast<int>(what.size()), what.data());
@@ -217,7 +222,9 @@ void apply_item(std::string_view item, Policy& policy, Bytes capacity, OptionWar
   const auto* const key =
       std::find_if(std::begin(kKeys), std::end(kKeys), [&](const Key& k) { return k.name == name; });
   if (key == std::end(kKeys)) {
-    warn_of(item, "no such key; it is ignored", warnings);
+    constexpr int kMostShown = 40;  // so that the list, which is worth more, fits the line
+    warnings.add("TIDEMARK_ALLOC_CONF: %.*s: no such key, ignored; there are %s",
+                 std::min(static_cast<int>(item.size()), kMostShown), item.data(), kAllocConfKeyText.data());
   } else if (key->apply == nullptr) {
     warn_of(name, "no effect", warnings);
   } else {

@@ -22,6 +22,7 @@ void CudaContextCalls::come_back(alloc::ContextId context, CUcontext handle) noe
 
 void CudaContextCalls::forget(alloc::ContextId context, CUcontext handle) noexcept {
   for_each_cache(runtime_, [&](alloc::DeviceCache& cache) { cache.forget_detached(context); });
+  runtime_.kinds().end_context(context);
   known_contexts.mark_ended(context);  // again: a thread may have met it in between
   known_captures.context_ended(handle);
 }

@@ -27,19 +27,15 @@ class CudaContextCalls {
 
   template <class Real>
   CUresult reset_primary(CUdevice device, Real&& real) noexcept {
-    const auto handle = backend::CudaContexts::active_primary(device);
-    return handle ? destroy(*handle, real) : real();
+    return destroy(cuda_contexts().primary_of(device), real);
   }
 
   // The last release of a primary context, or detaching from one, ends it; which one was the last is known afterwards.
   template <class Real>
   CUresult release_primary(CUdevice device, Real&& real) noexcept {
-    const auto handle = backend::CudaContexts::active_primary(device);
-    const auto is_over = [&](alloc::ContextId context) {
-      const auto now = backend::CudaContexts::active_primary(device);
-      return !now || backend::CudaContexts::id_of(*now) != context;
-    };
-    return handle ? perhaps_end(*handle, real, is_over) : real();
+    return perhaps_end(cuda_contexts().primary_of(device), real, [&](alloc::ContextId context) {
+      return backend::CudaContexts::has_primary_ended(device, context);
+    });
   }
   // So does destroying a green context, if it was the last to hold its primary one.
   template <class Real>

@@ -29,6 +29,18 @@ DeviceKey key_of(int device) noexcept {
       [&] { return backend::describe_cuda_device(device); });
 }
 
+// Memory of the driver's own? Without a current context it answers neither way, and is then not left alone with it.
+[[gnu::cold]] bool knows(CUdeviceptr ptr) noexcept {
+  const hook::CancellationAway cancellation;
+  CUmemorytype type{};
+  return backend::real_cuda().cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, ptr) !=
+         CUDA_ERROR_INVALID_VALUE;
+}
+
+alloc::DeviceCache* owner_of(Runtime& runtime, CUdeviceptr ptr) noexcept {
+  return runtime.owner_of(alloc::DevicePtr{ptr}, Layer::CudaDriver, 0, [=] { return knows(ptr); });
+}
+
 // Why the driver would not free in this stream: it is none, or it captures, and memory of no graph cannot be freed in a
 // graph. The question is one of the few that a capture allows.
 CUresult ask_for_refusal(CUstream stream) noexcept {
@@ -38,24 +50,27 @@ CUresult ask_for_refusal(CUstream stream) noexcept {
   }
   const hook::CancellationAway cancellation;
   CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
-  const CUresult code = backend::real_cuda().cuStreamIsCapturing(stream, &status);
+  const CUresult code = backend::asked([&] { return backend::real_cuda().cuStreamIsCapturing(stream, &status); });
   return code == CUDA_SUCCESS && status != CU_STREAM_CAPTURE_STATUS_NONE ? CUDA_ERROR_INVALID_VALUE : code;
 }
 
 }  // namespace
+
+ServedDevice* served_cuda_device(Runtime& runtime, int device) noexcept {
+  ServedDevice* const known = runtime.find(key_of(device));
+  return known != nullptr ? known : meet_device(runtime, device);
+}
 
 Answer<CUresult> CudaDriverCalls::allocate(CUdeviceptr* ptr, std::size_t size) noexcept {
   const auto place = ptr == nullptr || size == 0 ? std::nullopt : cuda_contexts().current();
   if (!place) {
     return std::nullopt;
   }
-  ServedDevice* device = runtime_.find(key_of(place->device));
+  ServedDevice* device = served_cuda_device(runtime_, place->device);
   if (device == nullptr) [[unlikely]] {
-    device = meet_device(runtime_, place->device);
-  }
-  if (device == nullptr) {
     return std::nullopt;
   }
+  const publish::Historian::CallStack stack{runtime_.historian()};
   const auto allocated = device->cache().allocate(place->context, Bytes{size});
   if (!allocated) [[unlikely]] {
     runtime_.after_failure(*device, allocated.error());
@@ -75,12 +90,12 @@ inline Answer<CUresult> CudaDriverCalls::answer_release(Status released) noexcep
 }
 
 Answer<CUresult> CudaDriverCalls::release(CUdeviceptr ptr) noexcept {
-  alloc::DeviceCache* cache = runtime_.owner_of(alloc::DevicePtr{ptr});
+  alloc::DeviceCache* cache = owner_of(runtime_, ptr);
   return cache == nullptr ? std::nullopt : answer_release(cache->release(alloc::DevicePtr{ptr}));
 }
 
 Answer<CUresult> CudaDriverCalls::release_later(CUdeviceptr ptr, CUstream stream) noexcept {
-  alloc::DeviceCache* cache = runtime_.owner_of(alloc::DevicePtr{ptr});
+  alloc::DeviceCache* cache = owner_of(runtime_, ptr);
   if (cache == nullptr) {
     return std::nullopt;
   }
@@ -112,7 +127,7 @@ Answer<CUresult> CudaDriverCalls::memory_info(std::size_t* free, std::size_t* to
 
 Answer<CUresult> CudaDriverCalls::export_memory(CUipcMemHandle* handle, CUdeviceptr ptr) noexcept {
   const alloc::DevicePtr address{ptr};
-  alloc::DeviceCache* cache = runtime_.owner_of(address);
+  alloc::DeviceCache* cache = owner_of(runtime_, ptr);
   const auto block = cache == nullptr ? std::nullopt : cache->find(address);
   if (!block) {
     return std::nullopt;
@@ -120,8 +135,7 @@ Answer<CUresult> CudaDriverCalls::export_memory(CUipcMemHandle* handle, CUdevice
   if (!block->live) {
     return CUDA_ERROR_INVALID_VALUE;  // natively this memory would be gone
   }
-  // A program that exports one block will export others: from now on each request gets memory of its own.
-  runtime_.for_each_device(Layer::CudaDriver, [](ServedDevice& device) { device.cache().stop_sub_allocating(); });
+  stop_sub_allocating();
   if (!block->whole_segment) {
     return CUDA_ERROR_INVALID_VALUE;
   }
@@ -130,13 +144,23 @@ Answer<CUresult> CudaDriverCalls::export_memory(CUipcMemHandle* handle, CUdevice
   return backend::real_cuda().cuIpcGetMemHandle(handle, ptr);
 }
 
+// A program that shares one block will share others: from now on each request gets memory of its own.
+void CudaDriverCalls::stop_sub_allocating() noexcept {
+  runtime_.for_each_device(Layer::CudaDriver, [](ServedDevice& device) { device.cache().stop_sub_allocating(); });
+}
+
+void CudaDriverCalls::share(CUdeviceptr ptr) noexcept {
+  if (alloc::DeviceCache* const cache = runtime_.owner_of(alloc::DevicePtr{ptr}); cache != nullptr) {
+    stop_sub_allocating();
+    (void)cache->pin_segment(alloc::DevicePtr{ptr});
+  }
+}
+
 bool CudaDriverCalls::make_room() noexcept {
-  bool gave_back = false;
-  runtime_.for_each_device(Layer::CudaDriver, [&](ServedDevice& device) {
-    const auto given_back = device.cache().empty_cache();
-    gave_back |= given_back.ok() && given_back.value() > Bytes{0};
-  });
-  return gave_back;
+  bool has_more = false;
+  runtime_.for_each_device(Layer::CudaDriver,
+                           [&](ServedDevice& device) { has_more = device.cache().make_room() || has_more; });
+  return has_more;
 }
 
 }  // namespace tidemark::runtime

@@ -10,6 +10,9 @@
 
 namespace tidemark::runtime {
 
+// The device with the driver's ordinal, met now if it is new; null: more devices than we can show.
+[[nodiscard]] ServedDevice* served_cuda_device(Runtime& runtime, int device) noexcept;
+
 class CudaDriverCalls {
  public:
   explicit CudaDriverCalls(Runtime& runtime) noexcept : runtime_(runtime) {}
@@ -27,12 +30,17 @@ class CudaDriverCalls {
   // first bytes.
   Answer<CUresult> export_memory(CUipcMemHandle* handle, CUdeviceptr ptr) noexcept;
 
+  // Somebody beside this process's streams may use the memory from now on, and may go on after its free: another
+  // process (dma-buf) or a network card. Memory of nobody's: nothing to do.
+  void share(CUdeviceptr ptr) noexcept;
+
   // After an out-of-memory of another allocation family: gives all idle memory back. False: there was none, don't try
   // again.
   bool make_room() noexcept;
 
  private:
   Answer<CUresult> answer_release(Status released) noexcept;
+  void stop_sub_allocating() noexcept;
 
   Runtime& runtime_;
 };

@@ -46,6 +46,7 @@ Answer<cudaError_t> CudaRuntimeCalls::allocate(void** ptr, std::size_t size) noe
     return std::nullopt;
   }
   const backend::LastErrorScope last_error{real_};
+  const publish::Historian::CallStack stack{runtime_.historian()};
   const auto allocated = device->cache().allocate(device->generation(), Bytes{size});
   if (!allocated) {
     runtime_.after_failure(*device, allocated.error());
@@ -62,13 +63,39 @@ cudaError_t CudaRuntimeCalls::refuse() noexcept { return real_.cudaFree(nobodys(
 
 void CudaRuntimeCalls::adopt(void* ptr, std::size_t size) noexcept {
   ServedDevice* device = current_device(true);
+  const publish::Historian::CallStack stack{runtime_.historian()};
   if (device != nullptr && device->cache().adopt_pass_through(device->generation(), address_of(ptr), Bytes{size})) {
     runtime_.after_success(*device);
   }
 }
 
+// Memory of what the runtime ends in? Only a clear no counts as one.
+bool CudaRuntimeCalls::knows(const void* ptr) noexcept {
+  if (!real_.cudaPointerGetAttributes.exists()) {
+    return true;
+  }
+  const hook::CancellationAway cancellation;
+  const backend::LastErrorScope last_error{real_};
+  cudaPointerAttributes what{};
+  const cudaError_t code = real_.cudaPointerGetAttributes(&what, ptr);
+  if (code != cudaSuccess) {
+    last_error.forget_ours();
+    return code != cudaErrorInvalidValue;
+  }
+  return what.type != cudaMemoryTypeUnregistered;
+}
+
+alloc::DeviceCache* CudaRuntimeCalls::owner_of(const void* ptr) noexcept {
+  if (real_.layer() == backend::RuntimeLayer::Undecided) {
+    alloc::DeviceCache* const owner = runtime_.owner_of(address_of(ptr));
+    return owner != nullptr && knows(ptr) ? owner : nullptr;
+  }
+  const auto runtime = static_cast<std::uint8_t>(backend::cuda_runtimes.index_of(real_));
+  return runtime_.owner_of(address_of(ptr), Layer::CudaRuntime, runtime, [=, this] { return knows(ptr); });
+}
+
 Answer<cudaError_t> CudaRuntimeCalls::release(void* ptr) noexcept {
-  alloc::DeviceCache* cache = runtime_.owner_of(address_of(ptr));
+  alloc::DeviceCache* cache = owner_of(ptr);
   if (cache == nullptr) {
     return std::nullopt;
   }
@@ -83,7 +110,7 @@ Answer<cudaError_t> CudaRuntimeCalls::release(void* ptr) noexcept {
 // As CudaDriverCalls::release_later. What the runtime refuses it shall refuse itself, so that its last error is set.
 Answer<cudaError_t> CudaRuntimeCalls::release_later(void* ptr, cudaStream_t stream) noexcept {
   const bool has_handle = stream != nullptr && stream != cudaStreamLegacy && stream != cudaStreamPerThread;
-  if (has_handle && runtime_.owner_of(address_of(ptr)) != nullptr && real_.cudaStreamIsCapturing.exists()) {
+  if (has_handle && owner_of(ptr) != nullptr && real_.cudaStreamIsCapturing.exists()) {
     const hook::CancellationAway cancellation;
     cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
     const cudaError_t code = real_.cudaStreamIsCapturing(stream, &status);
@@ -113,7 +140,7 @@ Answer<cudaError_t> CudaRuntimeCalls::memory_info(std::size_t* free, std::size_t
 
 // The rules of CudaDriverCalls::export_memory.
 Answer<cudaError_t> CudaRuntimeCalls::export_memory(cudaIpcMemHandle_t* handle, void* ptr) noexcept {
-  alloc::DeviceCache* cache = runtime_.owner_of(address_of(ptr));
+  alloc::DeviceCache* cache = owner_of(ptr);
   const auto block = cache == nullptr ? std::nullopt : cache->find(address_of(ptr));
   if (!block) {
     return std::nullopt;
@@ -121,7 +148,9 @@ Answer<cudaError_t> CudaRuntimeCalls::export_memory(cudaIpcMemHandle_t* handle, 
   if (!block->live) {
     return cudaErrorInvalidValue;
   }
-  runtime_.for_each_device(Layer::CudaRuntime, [](ServedDevice& device) { device.cache().stop_sub_allocating(); });
+  for (const Layer layer : {Layer::CudaDriver, Layer::CudaRuntime}) {
+    runtime_.for_each_device(layer, [](ServedDevice& device) { device.cache().stop_sub_allocating(); });
+  }
   if (!block->whole_segment) {
     return cudaErrorInvalidValue;
   }

@@ -29,6 +29,8 @@ class CudaRuntimeCalls {
  private:
   ServedDevice* current_device(bool makes) noexcept;
   cudaError_t refuse() noexcept;
+  [[nodiscard]] bool knows(const void* ptr) noexcept;
+  [[nodiscard]] alloc::DeviceCache* owner_of(const void* ptr) noexcept;
 
   Runtime& runtime_;
   backend::CudaRuntime& real_;

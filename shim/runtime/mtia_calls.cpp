@@ -27,6 +27,7 @@ Answer<mtiaResult_t> MtiaCalls::allocate(void** ptr, std::size_t size) noexcept 
   if (device == nullptr) {
     return std::nullopt;
   }
+  const publish::Historian::CallStack stack{runtime_.historian()};
   const auto allocated = device->cache().allocate(device->generation(), Bytes{size});
   if (!allocated) {
     runtime_.after_failure(*device, allocated.error());
@@ -40,7 +41,7 @@ Answer<mtiaResult_t> MtiaCalls::allocate(void** ptr, std::size_t size) noexcept 
 
 Answer<mtiaResult_t> MtiaCalls::release(void* ptr) noexcept {
   const alloc::DevicePtr address{reinterpret_cast<std::uint64_t>(ptr)};
-  alloc::DeviceCache* cache = runtime_.owner_of(address);
+  alloc::DeviceCache* cache = runtime_.owner_of(address, Layer::Mtia, 0, [] { return false; });
   if (cache == nullptr) {
     return std::nullopt;
   }

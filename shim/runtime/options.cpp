@@ -1,6 +1,7 @@
 #include "shim/runtime/options.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <cstdio>
 #include <span>
 
@@ -22,6 +23,11 @@ constexpr Word kSegments[] = {
 constexpr Word kAccesses[] = {{"owner", int(Access::Owner)}, {"group", int(Access::Group)}, {"all", int(Access::All)}};
 constexpr Word kKeeps[] = {{"auto", int(Keep::Auto)}, {"all", int(Keep::All)}, {"none", int(Keep::None)}};
 constexpr Word kControls[] = {{"full", int(Control::Full)}, {"peaks", int(Control::Peaks)}, {"off", int(Control::Off)}};
+constexpr Word kRecords[] = {{"off", int(Record::Off)}, {"state", int(Record::State)}, {"all", int(Record::All)}};
+constexpr Word kStacks[] = {{"all", int(history::Stacks::All)},
+                            {"cpp", int(history::Stacks::Cpp)},
+                            {"python", int(history::Stacks::Python)},
+                            {"none", int(history::Stacks::None)}};
 constexpr Word kSwitches[] = {{"on", 1}, {"1", 1}, {"off", 0}, {"0", 0}};
 constexpr Word kLogLevels[] = {{"warn", int(LogLevel::Warn)},
                                {"error", int(LogLevel::Error)},
@@ -50,11 +56,36 @@ void choose(Enum& value, std::span<const Word> words, std::string_view name, con
                static_cast<int>(words.front().text.size()), words.front().text.data());
 }
 
+void choose_entries(Options& options, std::string_view name, const char* text, OptionWarnings& warnings) noexcept {
+  const std::string_view digits = text;
+  std::uint64_t entries = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), entries);
+  if (error != std::errc{} || end != digits.data() + digits.size() || entries == 0 || entries > history::kMostEntries) {
+    warnings.add("%.*s=%s is not a number from 1 to %llu; %llu is used", static_cast<int>(name.size()), name.data(),
+                 text, static_cast<unsigned long long>(history::kMostEntries),
+                 static_cast<unsigned long long>(options.record_max_entries));
+    return;
+  }
+  options.record_max_entries = entries;
+}
+
+void choose_pid(Options& options, std::string_view name, const char* text, OptionWarnings& warnings) noexcept {
+  const std::string_view digits = text;
+  std::uint64_t pid = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), pid);
+  if (error != std::errc{} || end != digits.data() + digits.size() || pid == 0) {
+    warnings.add("%.*s=%s is not the number of a process; all are tracked", static_cast<int>(name.size()), name.data(),
+                 text);
+    return;
+  }
+  options.only_pid = pid;
+}
+
 using Reader = void (*)(Options&, std::string_view name, const char* value, OptionWarnings&) noexcept;
 
 struct Variable {
   std::string_view name;
-  Reader read;  // null: known, but without effect in this version
+  Reader read;  // null: known, and not for us
 };
 
 #define TIDEMARK_CHOICE(member, words)                                                                \
@@ -69,7 +100,11 @@ struct Variable {
   }
 
 constexpr Variable kVariables[] = {
-    {"TIDEMARK_MODE", TIDEMARK_CHOICE(mode, kModes)},
+    {"TIDEMARK_MODE",
+     [](Options& options, std::string_view name, const char* value, OptionWarnings& warnings) noexcept {
+       choose(options.mode, kModes, name, value, warnings);
+       options.is_mode_set = std::ranges::any_of(kModes, [&](const Word& word) { return word.text == value; });
+     }},
     {"TIDEMARK_FREE", TIDEMARK_CHOICE(free, kFrees)},
     {"TIDEMARK_ALLOC_CONF", TIDEMARK_TEXT(alloc_conf)},
     {"TIDEMARK_LIMIT", TIDEMARK_TEXT(limit)},
@@ -81,14 +116,38 @@ constexpr Variable kVariables[] = {
     {"TIDEMARK_CONTROL", TIDEMARK_CHOICE(control, kControls)},
     {"TIDEMARK_THREAD", TIDEMARK_CHOICE(has_thread, kSwitches)},
     {"TIDEMARK_SKIP", TIDEMARK_TEXT(skip)},
-    {"TIDEMARK_RECORD", nullptr},
-    {"TIDEMARK_RECORD_STACKS", nullptr},
-    {"TIDEMARK_RECORD_MAX_ENTRIES", nullptr},
-    {"TIDEMARK_SNAPSHOT_ON_OOM", nullptr},
-    {"TIDEMARK_REPORT", nullptr},
+    {"TIDEMARK_ONLY_PID", &choose_pid},
+    {"TIDEMARK_RUN_ID", TIDEMARK_TEXT(run_id)},
+    {"TIDEMARK_RECORD", TIDEMARK_CHOICE(record, kRecords)},
+    {"TIDEMARK_RECORD_STACKS",
+     [](Options& options, std::string_view name, const char* value, OptionWarnings& warnings) noexcept {
+       choose(options.record_stacks, kStacks, name, value, warnings);
+     }},
+    {"TIDEMARK_RECORD_MAX_ENTRIES", &choose_entries},
+    {"TIDEMARK_SNAPSHOT_ON_OOM", TIDEMARK_TEXT(snapshot_on_oom)},
+    {"TIDEMARK_REPORT",
+     [](Options& options, std::string_view name, const char* value, OptionWarnings& warnings) noexcept {
+       if (const std::string_view text = value; text == "off" || text == "0") {
+         options.report = {};
+       } else if (!options.report.assign(text == "on" || text == "1" ? "stderr" : text)) {
+         warnings.add("%.*s is too long and ignored", static_cast<int>(name.size()), name.data());
+       }
+     }},
     {"TIDEMARK_FILL", TIDEMARK_CHOICE(fill, kFills)},
     {"TIDEMARK_LOG", TIDEMARK_CHOICE(log, kLogLevels)},
     {"TIDEMARK_LOG_FILE", TIDEMARK_TEXT(log_file)},
+    // What `tidemark watch` tells its command, which may start a program of ours in turn.
+    {"TIDEMARK_EVENT", nullptr},
+    {"TIDEMARK_PID", nullptr},
+    {"TIDEMARK_ID", nullptr},
+    {"TIDEMARK_DEVICE", nullptr},
+    {"TIDEMARK_REQUESTED_BYTES", nullptr},
+    {"TIDEMARK_ALLOCATED_BYTES", nullptr},
+    {"TIDEMARK_RESERVED_BYTES", nullptr},
+    {"TIDEMARK_HELD_BYTES", nullptr},
+    {"TIDEMARK_FREE_BYTES", nullptr},
+    {"TIDEMARK_TOTAL_BYTES", nullptr},
+    {"TIDEMARK_TIME", nullptr},
 };
 
 #undef TIDEMARK_CHOICE
@@ -101,9 +160,7 @@ void read_variable(Options& options, std::string_view name, const char* value, O
     const std::string_view nearest = nearest_variable(name);
     warnings.add("%.*s is not a variable of Tidemark; did you mean %.*s?", static_cast<int>(name.size()), name.data(),
                  static_cast<int>(nearest.size()), nearest.data());
-  } else if (known->read == nullptr) {
-    warnings.add("%.*s has no effect in this version", static_cast<int>(name.size()), name.data());
-  } else {
+  } else if (known->read != nullptr) {
     known->read(options, name, value, warnings);
   }
 }
@@ -190,10 +247,11 @@ bool is_in_list(std::string_view list, std::string_view name) noexcept {
 }
 
 std::string_view nearest_variable(std::string_view name) noexcept {
+  const auto distance = [name](const Variable& variable) {
+    return variable.read == nullptr ? SIZE_MAX : edit_distance(name, variable.name);
+  };
   return std::min_element(std::begin(kVariables), std::end(kVariables),
-                          [&](const Variable& a, const Variable& b) {
-                            return edit_distance(name, a.name) < edit_distance(name, b.name);
-                          })
+                          [&](const Variable& a, const Variable& b) { return distance(a) < distance(b); })
       ->name;
 }
 

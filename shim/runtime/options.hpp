@@ -3,8 +3,10 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
 #include <string_view>
 
+#include "shared/history/words.hpp"
 #include "shim/runtime/log.hpp"
 
 namespace tidemark::runtime {
@@ -16,6 +18,7 @@ enum class Keep { Auto, All, None };
 enum class Control { Full, Peaks, Off };
 enum class Free { Strict, Fast };
 enum class Fill { None, Zero, Poison };
+enum class Record { Off, State, All };
 
 // A copy: the program may change or free its environment later.
 class OptionText {
@@ -33,6 +36,7 @@ class OptionText {
 
 struct Options {
   Mode mode = Mode::Cache;
+  bool is_mode_set = false;  // by the user: what is seen in the process doesn't change it
   Free free = Free::Strict;
   Fill fill = Fill::None;
   SegmentKind segment = SegmentKind::Named;
@@ -47,6 +51,13 @@ struct Options {
   OptionText alloc_conf;
   OptionText limit;
   OptionText skip;
+  OptionText run_id;           // of `tidemark run`, which finds the processes of its run by it
+  std::uint64_t only_pid = 0;  // 0: every process
+  Record record = Record::Off;
+  history::Stacks record_stacks = history::Stacks::All;
+  std::uint64_t record_max_entries = history::kDefaultEntries;
+  OptionText snapshot_on_oom;  // a pattern (path_pattern.hpp)
+  OptionText report;           // empty: none; "stderr", or a pattern
 };
 
 // What was wrong, one line each; more than fit are counted.

@@ -3,34 +3,12 @@
 #include <bit>
 #include <cstdint>
 #include <cstdio>
-#include <iterator>
 
 #include "shim/runtime/log.hpp"
+#include "shim/runtime/size_words.hpp"
 
 namespace tidemark::runtime {
 namespace {
-
-// As the viewer writes sizes: four digits and a binary unit.
-class SizeWords {
- public:
-  explicit SizeWords(std::uint64_t size) noexcept {
-    constexpr const char* kUnits[] = {"KiB", "MiB", "GiB", "TiB", "PiB"};
-    if (size < 1024) {
-      std::snprintf(text_, sizeof text_, "%llu B", static_cast<unsigned long long>(size));
-      return;
-    }
-    double scaled = static_cast<double>(size) / 1024;
-    std::size_t unit = 0;
-    for (; scaled >= 1024 && unit + 1 < std::size(kUnits); ++unit) {
-      scaled /= 1024;
-    }
-    std::snprintf(text_, sizeof text_, "%.*f %s", scaled < 10 ? 3 : scaled < 100 ? 2 : 1, scaled, kUnits[unit]);
-  }
-  [[nodiscard]] const char* text() const noexcept { return text_; }
-
- private:
-  char text_[24];
-};
 
 struct LimitWords {
   explicit LimitWords(std::uint64_t limit) noexcept {
@@ -38,7 +16,7 @@ struct LimitWords {
       std::snprintf(text, sizeof text, ", limit %s", SizeWords{limit}.text());
     }
   }
-  char text[40] = "";
+  char text[64] = "";
 };
 
 struct DeviceWords {
@@ -47,7 +25,7 @@ struct DeviceWords {
       std::snprintf(text, sizeof text, ", device has %s free of %s", SizeWords{free}.text(), SizeWords{total}.text());
     }
   }
-  char text[80] = "";
+  char text[128] = "";
 };
 
 struct Refusal {
@@ -84,7 +62,7 @@ void say_out_of_memory(ServedDevice& device) noexcept {
     return;
   }
   log_line(LogLevel::Warn, "%s:%u: out of memory%s: %s refused; allocated %s, reserved %s, largest free block %s%s%s",
-           device.key().layer == Layer::Mtia ? "mtia" : "cuda", static_cast<unsigned>(device.key().ordinal),
+           backend_text(device.key().layer), static_cast<unsigned>(device.key().ordinal),
            last.is_by_limit() ? " by the limit" : "", SizeWords{last.requested}.text(),
            SizeWords{last.allocated}.text(), SizeWords{last.reserved}.text(), SizeWords{last.largest_free}.text(),
            LimitWords{last.limit}.text, DeviceWords{last.device_free, last.device_total}.text);

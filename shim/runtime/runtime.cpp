@@ -6,18 +6,19 @@
 #include <sys/auxv.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <string_view>
 
 #include "shared/base/scratch.hpp"
+#include "shim/alloc/clock.hpp"
 #include "shim/hook/hooked_symbol.hpp"
 #include "shim/hook/reentry_guard.hpp"
 #include "shim/runtime/alloc_settings.hpp"
 #include "shim/runtime/look_up_counts.hpp"
 #include "shim/runtime/out_of_memory_line.hpp"
-
-extern "C" char** environ;
+#include "shim/runtime/settings_text.hpp"
 
 namespace tidemark::runtime {
 namespace {
@@ -38,7 +39,11 @@ const char* const* trusted_environment() noexcept {
   return getauxval(AT_SECURE) != 0 ? kNone : environ;
 }
 
+// A forked child has its parent's environment, and with it a number that isn't its own.
 bool is_skipped(const Options& options) noexcept {
+  if (options.only_pid != 0 && options.only_pid != static_cast<std::uint64_t>(getpid())) {
+    return true;
+  }
   if (options.skip.empty()) {
     return false;
   }
@@ -57,6 +62,26 @@ segment::HookCounts count_hooks() noexcept {
   counts.resolver_lookups = look_up_counts.resolver.load(std::memory_order_relaxed);
   counts.swapped_lookups = look_up_counts.swapped.load(std::memory_order_relaxed);
   return counts;
+}
+
+static_assert(hook::SymbolUses::kMissed == static_cast<std::uint64_t>(segment::SymbolUse::Missed));
+static_assert(hook::SymbolUses::kSwapped == static_cast<std::uint64_t>(segment::SymbolUse::Swapped));
+static_assert(hook::SymbolUses::kResolved == static_cast<std::uint64_t>(segment::SymbolUse::Resolved));
+static_assert(hook::SymbolUses::kEntered == static_cast<std::uint64_t>(segment::SymbolUse::Entered));
+
+std::size_t read_coverage(std::span<segment::CoverageEntry> entries) noexcept {
+  const std::size_t count = std::min(entries.size(), hook::hooked_symbols.size());
+  for (std::size_t i = 0; i < count; ++i) {
+    const hook::HookedSymbol& symbol = hook::hooked_symbols[i];
+    entries[i] = {.name = symbol.name, .uses = symbol.uses->uses(), .unaccounted_calls = symbol.uses->unaccounted()};
+  }
+  return count;
+}
+
+void want_a_look() noexcept {
+  if (Runtime* const runtime = runtime_if_built(); runtime != nullptr) {
+    runtime->ask_for_a_look();
+  }
 }
 
 segment::Access to_segment(Access access) noexcept {
@@ -111,6 +136,10 @@ segment::Backend backend_of(Layer layer) noexcept {
 constinit ProcessRuntime process_runtime;
 
 Runtime::Runtime() noexcept : options_(read_options(trusted_environment(), warnings_)) {
+  pool_switches_ = read_pool_switches(trusted_environment());
+  hook::ObjectList::hold_still(
+      [&](const hook::ObjectList& objects) { look_for_interposer(objects, trusted_environment(), situation_); });
+  is_counting_applied_ = is_counting();
   is_wanted_ = options_.mode != Mode::Off && !is_skipped(options_);
   // Before anything can be said: of an out-of-memory also where no call has succeeded yet.
   set_log(options_.log, options_.log_file.c_str_or_null());
@@ -125,7 +154,21 @@ ServedDevice& Runtime::make_place(DeviceKey key, const backend::DeviceIdentity& 
   info.pci_bus_id.assign(identity.pci_bus_id.data());
   info.capacity_bytes = identity.capacity.count();
   info.simulated = identity.is_simulated;
-  return *new (places_[count_.load(std::memory_order_relaxed)].bytes) ServedDevice(key, info);
+  const std::size_t count = count_.load(std::memory_order_relaxed);
+  if (count > 0 && (place(0).key().layer != key.layer || place(0).key().runtime != key.runtime)) {
+    has_several_drivers_.store(true, std::memory_order_relaxed);  // before it has memory that could be freed
+  }
+  return *new (places_[count].bytes) ServedDevice(key, info);
+}
+
+bool Runtime::is_of(const alloc::DeviceCache& cache, Layer layer, std::uint8_t runtime) noexcept {
+  const std::size_t count = count_.load(std::memory_order_acquire);
+  for (std::size_t i = 0; i < count; ++i) {
+    if (&place(i).cache() == &cache) {
+      return place(i).key().layer == layer && place(i).key().runtime == runtime;
+    }
+  }
+  return true;  // one that is just being made: it has no memory yet
 }
 
 alloc::Fill Runtime::fill_for(const alloc::Upstream& upstream) noexcept {
@@ -142,12 +185,13 @@ alloc::Policy Runtime::policy_for(DeviceKey key, const backend::DeviceIdentity& 
                                   const alloc::Upstream& upstream) noexcept {
   const bool is_mtia = key.layer == Layer::Mtia;
   alloc::Policy policy = is_mtia ? alloc::Policy::mtia_default() : alloc::Policy::cuda_default();
-  policy.mode = options_.mode == Mode::Count ? DeviceMode::Count : DeviceMode::Cache;
+  look_around();  // before the first block could be cached that had better not be
+  policy.mode = is_counting() ? DeviceMode::Count : DeviceMode::Cache;
   policy.free_mode = options_.free == Free::Fast ? alloc::FreeMode::Fast : alloc::FreeMode::Strict;
   policy.fill = fill_for(upstream);
   apply_alloc_conf(options_.alloc_conf.view(), policy, identity.capacity, warnings_);
   if (const auto limit =
-          limit_for(options_.limit.view(), {is_mtia ? "mtia" : "cuda", key.ordinal}, identity.capacity, warnings_)) {
+          limit_for(options_.limit.view(), {backend_text(key.layer), key.ordinal}, identity.capacity, warnings_)) {
     policy.limit = limit;
   }
   warnings_.take_no_more();  // those of the first device are the same as every other's
@@ -160,36 +204,72 @@ void Runtime::show(ServedDevice& device) noexcept {
   if (device.is_visible()) {
     return;
   }
-  if (!is_started_) {
-    is_started_ = true;
-    start();
-  }
+  start_once();
   if (lacks_fill_ && !has_warned_of_fill_) {
     has_warned_of_fill_ = true;
     log_line(LogLevel::Warn, "TIDEMARK_FILL has no effect where a driver can't fill memory; none is used there");
   }
   // A thread of ours may call a driver only where that cannot meet a collective of the program's (DESIGN D11).
-  publisher_.add_device(device.cache(), device.sink(), device.key().layer == Layer::Mtia);
+  const Status recorded = publisher_.add_device({.cache = &device.cache(),
+                                                 .sink = &device.sink(),
+                                                 .place = place_of(device),
+                                                 .counts_kinds = device.counts_kinds(),
+                                                 .has_background_driver_calls = device.key().layer == Layer::Mtia});
+  if (!recorded) {
+    log_line(LogLevel::Warn, "no memory history of %s:%u: %s", backend_text(device.key().layer),
+             static_cast<unsigned>(device.key().ordinal), strerror(recorded.error().native));
+  }
+  if (device.counts_kinds()) {
+    kinds().publish(place_of(device));
+    kinds().publish(alloc::KindBooks::kHostPlace);
+  }
   device.set_visible();
   publish_layer();
-  log_line(LogLevel::Info, "%s:%u: '%s' is served", device.key().layer == Layer::Mtia ? "mtia" : "cuda",
+  log_line(LogLevel::Info, "%s:%u: '%s' is served", backend_text(device.key().layer),
            static_cast<unsigned>(device.key().ordinal), device.sink().info().name.c_str());
 }
 
-// The first moment at which anything of ours can be noticed: a line, a file, a thread.
+void Runtime::show_process() noexcept {
+  const hook::CancellationAway cancellation;
+  const std::lock_guard lock{mutex_};
+  start_once();
+  kinds().publish(alloc::KindBooks::kHostPlace);
+}
+
+// Requires: mutex_.
+void Runtime::start_once() noexcept {
+  if (!is_visible_.load(std::memory_order_relaxed)) {
+    look_around();
+    start();
+    publisher_.add_kinds(kinds());
+    is_visible_.store(true, std::memory_order_release);
+  }
+}
+
 void Runtime::start() noexcept {
+  start_publishing();
+  if (options_.record != Record::Off) {
+    start_recording();
+  }
+  is_started_ = true;
+}
+
+// The first moment at which anything of ours can be noticed: a line, a file, a thread.
+void Runtime::start_publishing() noexcept {
   warnings_.say();
   log_line(LogLevel::Info, "version %s, mode %s, %s frees, counters %s%s", TIDEMARK_VERSION,
-           options_.mode == Mode::Count ? "count" : "cache", options_.free == Free::Fast ? "fast" : "strict",
+           is_counting() ? "count" : "cache", options_.free == Free::Fast ? "fast" : "strict",
            options_.segment == SegmentKind::Named ? "in " : "",
            options_.segment == SegmentKind::Off     ? "off"
            : options_.segment == SegmentKind::Memfd ? "in a memfd"
            : options_.directory.empty()             ? "/dev/shm"
                                                     : options_.directory.c_str());
+  started_ns_ = alloc::Clock::system().monotonic_ns();
   if (!is_exit_handler_registered.exchange(true)) {
     (void)atexit(&at_exit);
   }
   if (options_.segment == SegmentKind::Off) {
+    publisher_.start_unpublished(&want_a_look);
     return;
   }
   publish::Publisher::Settings settings;
@@ -198,12 +278,18 @@ void Runtime::start() noexcept {
   settings.segment.access = to_segment(options_.access);
   settings.segment.label = options_.label.view();
   settings.segment.shim_version = kVersion;
+  const Scratch<SettingsText> shown;
+  settings.segment.settings = shown ? list_settings(options_, *shown) : std::string_view{};
   settings.segment.rank = read_rank();
   settings.control = to_segment(options_.control);
-  settings.mode = options_.mode == Mode::Count ? segment::ProcessMode::Count : segment::ProcessMode::Cache;
-  settings.mode_reason = options_.mode == Mode::Count ? "TIDEMARK_MODE=count" : "";
+  settings.mode = is_counting() ? segment::ProcessMode::Count : segment::ProcessMode::Cache;
+  settings.mode_reason = options_.mode == Mode::Count ? "TIDEMARK_MODE=count"
+                         : is_counting()              ? situation_.count_only.data()
+                                                      : "";
+  settings.on_beat = &want_a_look;
   settings.has_thread = options_.has_thread;
   settings.count_hooks = &count_hooks;
+  settings.read_coverage = &read_coverage;
   if (const Status started = publisher_.start(settings); !started.ok()) {
     const bool is_relative = !options_.directory.empty() && options_.directory.view().front() != '/';
     log_line(LogLevel::Warn, "cannot create a segment in %s (%s); counters off, memory still cached",
@@ -211,8 +297,10 @@ void Runtime::start() noexcept {
              is_relative                   ? "not an absolute path"
              : started.error().native != 0 ? strerror(started.error().native)
                                            : "not supported here");
+    publisher_.start_unpublished(&want_a_look);
     return;
   }
+  publisher_.set_inner_pool(applied_pool_);
   if (options_.free == Free::Fast) {
     publisher_.set_flag(segment::ProcessFlag::FastFree);
   }
@@ -231,6 +319,9 @@ void Runtime::after_failure(ServedDevice& device, const Error& error) noexcept {
   had_out_of_memory_.store(true, std::memory_order_relaxed);
   publisher_.set_flag(segment::ProcessFlag::HadOutOfMemory);
   say_out_of_memory(device);
+  if (device.is_visible()) {  // before the program's first success there is nothing to see, and nothing of ours is seen
+    snapshots_.take(historian(), options_.snapshot_on_oom.view());
+  }
 }
 
 void Runtime::publish_layer() noexcept {
@@ -243,11 +334,6 @@ void Runtime::publish_layer() noexcept {
                          : has_driver              ? segment::Layer::Driver
                                                    : segment::Layer::Runtime);
   }
-}
-
-void Runtime::finish() noexcept {
-  const bool had_out_of_memory = had_out_of_memory_.load(std::memory_order_relaxed);
-  publisher_.finish(options_.keep == Keep::All || (options_.keep == Keep::Auto && had_out_of_memory));
 }
 
 Runtime* build_runtime_now() noexcept {

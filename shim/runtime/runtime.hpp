@@ -15,7 +15,11 @@
 #include "shim/publish/publisher.hpp"
 #include "shim/runtime/fork_word.hpp"
 #include "shim/runtime/options.hpp"
+#include "shim/runtime/other_kinds.hpp"
+#include "shim/runtime/out_of_memory_snapshots.hpp"
+#include "shim/runtime/phases.hpp"
 #include "shim/runtime/served_device.hpp"
+#include "shim/runtime/situation.hpp"
 
 namespace tidemark::runtime {
 
@@ -27,7 +31,7 @@ class Runtime {
   Runtime(const Runtime&) = delete;
   Runtime& operator=(const Runtime&) = delete;
 
-  // False: TIDEMARK_MODE=off or TIDEMARK_SKIP; every hook only forwards.
+  // False: TIDEMARK_MODE=off, TIDEMARK_SKIP or TIDEMARK_ONLY_PID; every hook only forwards.
   [[nodiscard]] bool is_wanted() const noexcept { return is_wanted_; }
 
   // The device of a key, made on first use by `make_upstream(ServedDevice::UpstreamPlace&)` and `describe()`. Null:
@@ -60,18 +64,57 @@ class Runtime {
     return nullptr;
   }
 
+  // In the order in which they were met.
   template <class Visit>
-  void for_each_device(Layer layer, Visit&& visit) noexcept {
+  void for_each_device(Visit&& visit) noexcept {
     const std::size_t count = count_.load(std::memory_order_acquire);
     for (std::size_t i = 0; i < count; ++i) {
-      if (place(i).key().layer == layer) {
-        visit(place(i));
-      }
+      visit(place(i));
     }
   }
+  template <class Visit>
+  void for_each_device(Layer layer, Visit&& visit) noexcept {
+    for_each_device([&](ServedDevice& device) {
+      if (device.key().layer == layer) {
+        visit(device);
+      }
+    });
+  }
+
+  // A device's number, by which the books of other kinds know it, and back.
+  [[nodiscard]] std::uint32_t place_of(const ServedDevice& device) const noexcept {
+    return static_cast<std::uint32_t>(reinterpret_cast<const Place*>(&device) - places_.data());
+  }
+  // Requires: a number from place_of().
+  [[nodiscard]] ServedDevice& device_at(std::uint32_t index) noexcept { return place(index); }
+
+  // Memory that is counted and not cached.
+  [[nodiscard]] alloc::KindBooks& kinds() noexcept { return kinds_.books(); }
+
+  [[nodiscard]] publish::Historian& historian() noexcept { return publisher_.historian(); }
+
+  // The program's own wish, over what the options say: at once, or with the first allocation that succeeds.
+  Status record(const history::Settings& settings) noexcept;
+  void stop_recording() noexcept;
+
+  [[nodiscard]] Phases& phases() noexcept { return phases_; }
 
   // The cache that owns an address; null: not ours.
   [[nodiscard]] alloc::DeviceCache* owner_of(alloc::DevicePtr ptr) const noexcept { return segments_.owner_of(ptr); }
+
+  // The same for a call to one driver, where several serve the process, each with memory that the others never heard
+  // of: MTIA's and CUDA's, or a CUDA runtime that has its driver inside. Null as well: that driver shall refuse it.
+  // `knows()` asks it whether the address is one of its own after all: what seems to be another can be the same one,
+  // reached on a way that we don't see, and it would then free what a segment of ours holds besides.
+  template <class Knows>
+  [[nodiscard]] alloc::DeviceCache* owner_of(alloc::DevicePtr ptr, Layer layer, std::uint8_t runtime,
+                                             Knows&& knows) noexcept {
+    alloc::DeviceCache* const owner = segments_.owner_of(ptr);
+    if (owner == nullptr || !has_several_drivers_.load(std::memory_order_relaxed)) [[likely]] {
+      return owner;
+    }
+    return is_of(*owner, layer, runtime) || knows() ? owner : nullptr;
+  }
 
   // After a call on `device` that succeeded: from the first one on, the process and the device are visible.
   void after_success(ServedDevice& device) noexcept {
@@ -81,8 +124,24 @@ class Runtime {
     after_call();
   }
 
+  // After a call that gave the process memory of the host: the process is visible, if there is no device yet.
+  void after_host_success() noexcept {
+    if (!is_visible_.load(std::memory_order_acquire)) [[unlikely]] {
+      show_process();
+    }
+    after_call();
+  }
+
   // After any other call that was ours.
-  void after_call() noexcept { publisher_.after_program_call(); }
+  void after_call() noexcept {
+    publisher_.after_program_call();
+    if (is_look_due_.load(std::memory_order_relaxed)) [[unlikely]] {
+      look_around_again();
+    }
+  }
+
+  // From any thread: the program's next call looks at what is loaded.
+  void ask_for_a_look() noexcept { is_look_due_.store(true, std::memory_order_relaxed); }
 
   // After an allocation on `device` that failed: remembered and said if it was for want of memory, counted if
   // the fault was ours.
@@ -94,6 +153,7 @@ class Runtime {
 
  private:
   ServedDevice& make_place(DeviceKey key, const backend::DeviceIdentity& identity) noexcept;
+  [[nodiscard]] bool is_of(const alloc::DeviceCache& cache, Layer layer, std::uint8_t runtime) noexcept;
   ServedDevice& place(std::size_t index) noexcept {
     return *std::launder(reinterpret_cast<ServedDevice*>(places_[index].bytes));
   }
@@ -101,22 +161,43 @@ class Runtime {
                            const alloc::Upstream& upstream) noexcept;
   [[nodiscard]] alloc::Fill fill_for(const alloc::Upstream& upstream) noexcept;
   void show(ServedDevice& device) noexcept;
+  [[nodiscard]] bool is_counting() const noexcept;
+  void look_around() noexcept;
+  void look_around_again() noexcept;
+  void show_process() noexcept;
+  void start_once() noexcept;
   void start() noexcept;
+  void start_publishing() noexcept;
+  void start_recording() noexcept;
   void publish_layer() noexcept;
+  void report(bool keeps_files) noexcept;
 
   struct Place {
     alignas(ServedDevice) std::byte bytes[sizeof(ServedDevice)];
   };
 
   bool is_wanted_ = true;
-  bool is_started_ = false;          // guarded by mutex_
-  bool lacks_fill_ = false;          // guarded by mutex_: TIDEMARK_FILL asks for what a driver can't do
-  bool has_warned_of_fill_ = false;  // guarded by mutex_
+  std::atomic<bool> is_look_due_{false};
+  std::atomic<bool> has_several_drivers_{false};  // written under mutex_
+  std::atomic<bool> is_visible_{false};           // written under mutex_
+  bool lacks_fill_ = false;                       // guarded by mutex_: TIDEMARK_FILL asks for what a driver can't do
+  bool has_warned_of_fill_ = false;               // guarded by mutex_
   std::atomic<bool> had_out_of_memory_{false};
+  std::uint64_t started_ns_ = 0;
+  bool is_started_ = false;  // guarded by mutex_
+  OutOfMemorySnapshots snapshots_;
+  Phases phases_;
   OptionWarnings warnings_;
   Options options_;
+  // What else is loaded, as of the count of loads before it was looked at; guarded by mutex_.
+  Situation situation_;
+  PoolSwitches pool_switches_;  // as the program's thread read them
+  std::uint64_t situation_loads_ = 0;
+  bool is_counting_applied_ = false;  // told to every device and viewer
+  segment::InnerPool applied_pool_ = segment::InnerPool::None;
   alloc::SegmentMap segments_;
   publish::Publisher publisher_;
+  OtherKinds kinds_{*this, publisher_};
   // Held while a device is made or shown, never on a hit. No std::mutex: it can throw, and what it throws brings a
   // constructor of libstdc++'s into every process (tests/gates).
   alloc::DeviceLock mutex_;
