@@ -3,27 +3,36 @@
 
 #include "viewer/model/view.hpp"
 
-#include <cstddef>
 #include <filesystem>
 #include <span>
-#include <string>
 
 namespace tidemark::viewer {
 
-// Reads all segments of these directories, and memfd ones. A process that goes away meanwhile is no error.
-[[nodiscard]] View collect(std::span<const std::filesystem::path> directories);
+// What makes the next look cheaper.
+struct EarlierLook {
+  const View* view = nullptr;  // its readers are used again
+  // False: of segments without a name and of those in containers only the ones of `view`.
+  bool looks_everywhere = true;
+  // A look of many, for a screen: what was stopped since the one before may be seen in the next one alone
+  // (segment::EarlierSnapshot), and what is recorded is for read_recording().
+  bool is_glance = false;
+};
 
-// Removes what dead processes of this user left more than a day ago, and all but the newest 32.
-void sweep(std::span<const std::filesystem::path> directories);
+// Reads all segments of these directories, memfd ones, and as root those in the same directories of containers. A
+// process that goes away meanwhile is no error.
+[[nodiscard]] View collect(std::span<const std::filesystem::path> directories, const EarlierLook& earlier = {});
+
+// What is recorded of the process, where collect() left that out. Nothing without a reader.
+void read_recording(ProcessView& process);
+
+// As much of a view as EarlierLook needs: its numbers are a hundred times as large.
+[[nodiscard]] View without_numbers(const View& view);
+
+// Removes what dead processes of this user left more than a day ago, and all but the newest 32; of everyone: of each
+// user's, as far as the system lets us.
+void sweep(std::span<const std::filesystem::path> directories, bool of_everyone = false);
 
 // One more look at a process. Requires: `process.reader`.
 [[nodiscard]] ProcessView look_again(const ProcessView& process);
-
-// Does process `pid` have libtidemark.so mapped? False where that cannot be read.
-[[nodiscard]] bool has_library(const std::string& pid);
-
-// Living processes of this user with the library but without a segment: they have not allocated anything yet. Reads
-// /proc/*/maps, so it costs more than collect().
-[[nodiscard]] std::size_t count_waiting(const View& view);
 
 }  // namespace tidemark::viewer

@@ -2,11 +2,15 @@
 
 #include "viewer/exit_code.hpp"
 
+#include "shared/segment/target.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <filesystem>
+#include <iterator>
 #include <numeric>
 #include <utility>
 
@@ -31,10 +35,9 @@ bool are_hex_digits(std::string_view text) {
   return !text.empty() && text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
 }
 
-bool is_named(const ProcessView& process, std::string_view target) {
-  const auto& identity = process.snapshot.identity;
-  return target == fmt::format("{}", process.pid()) || lower(target) == identity.id ||
-         (!identity.label.empty() && target == identity.label);
+segment::Nameable nameable(const ProcessView& process) {
+  const segment::ProcessIdentity& identity = process.snapshot.identity;
+  return {.id = identity.id, .label = identity.label, .pid = process.pid(), .is_alive = process.is_alive()};
 }
 
 // "GPU-9f3c01aa-02" and what begins it: the digits without hyphens, and whose device the leading word says it is.
@@ -65,10 +68,11 @@ bool is_uuid_form(const UuidText& uuid) {
   return uuid.digits.size() >= shortest && are_hex_digits(uuid.digits);
 }
 
+// "cuda:0 (gpu:3), cuda:1 (gpu:4)": the node's index where it was looked for.
 std::string device_list(const ProcessView& process) {
   std::vector<std::string> names;
   for (const DeviceView& device : process.devices) {
-    names.push_back(device.name);
+    names.push_back(device.node_index ? fmt::format("{} (gpu:{})", device.name, *device.node_index) : device.name);
   }
   return names.empty() ? "none yet" : fmt::format("{}", fmt::join(names, ", "));
 }
@@ -81,7 +85,7 @@ bool is_one_backend(const ProcessView& process) {
 
 // Is this a form of a device at all? Decides between "usage" and "not found".
 bool is_device_form(std::string_view device) {
-  for (const std::string_view backend : {"cuda:", "mtia:"}) {
+  for (const std::string_view backend : {"cuda:", "mtia:", "gpu:"}) {
     if (device.starts_with(backend)) {
       return are_digits(device.substr(backend.size()));
     }
@@ -89,9 +93,14 @@ bool is_device_form(std::string_view device) {
   return are_digits(device) || is_uuid_form(read_uuid(device));
 }
 
+constexpr std::string_view kNodeWord = "gpu:";
+
 bool is_device(const DeviceView& device, std::string_view wanted, bool one_backend) {
   if (device.name == wanted) {
     return true;
+  }
+  if (wanted.starts_with(kNodeWord)) {
+    return device.node_index && wanted == fmt::format("{}{}", kNodeWord, *device.node_index);
   }
   if (are_digits(wanted) && wanted.size() < kShortestUuid) {
     return one_backend && wanted == fmt::format("{}", device.snapshot.info.ordinal);
@@ -121,8 +130,11 @@ bool is_device(const DeviceView& device, std::string_view wanted, bool one_backe
                                 skipped.wrong_layout ? "; use the tidemark that came with its library" : ""));
     }
   }
-  throw Failure(ExitCode::NotFound,
-                fmt::format("no process '{}' (a pid, an id or a label); 'tidemark ps' lists what there is", target));
+  const bool is_pid = are_digits(target) && std::filesystem::exists(fmt::format("/proc/{}", target));
+  throw Failure(
+      ExitCode::NotFound,
+      is_pid ? fmt::format("process {} publishes no counters here; 'tidemark doctor {}' says why", target, target)
+             : fmt::format("no process '{}' (a pid, an id or a label); 'tidemark ps' lists what there is", target));
 }
 
 }  // namespace
@@ -132,22 +144,23 @@ std::string describe(const ProcessView& process) {
 }
 
 void keep_only(View& view, const std::vector<std::string>& targets) {
-  std::erase_if(view.processes, [&](const ProcessView& process) {
-    return std::none_of(targets.begin(), targets.end(),
-                        [&](const std::string& target) { return is_named(process, target); });
-  });
+  const auto first_left_out =
+      std::stable_partition(view.processes.begin(), view.processes.end(), [&](const ProcessView& process) {
+        return std::any_of(targets.begin(), targets.end(),
+                           [&](const std::string& target) { return segment::is_named(nameable(process), target); });
+      });
+  View left_out;
+  left_out.processes.assign(std::move_iterator{first_left_out}, std::move_iterator{view.processes.end()});
+  view.processes.erase(first_left_out, view.processes.end());
+  view.left_out = node_devices(left_out);
+  view.is_choice = true;
   view.hidden.clear();
 }
 
 std::size_t resolve_target(const View& view, std::string_view target) {
-  std::vector<std::size_t> alive;
-  std::vector<std::size_t> dead;
-  for (std::size_t i = 0; i < view.processes.size(); ++i) {
-    if (is_named(view.processes[i], target)) {
-      (view.processes[i].is_alive() ? alive : dead).push_back(i);
-    }
-  }
-  const std::vector<std::size_t>& found = alive.empty() ? dead : alive;
+  std::vector<segment::Nameable> processes;
+  std::transform(view.processes.begin(), view.processes.end(), std::back_inserter(processes), nameable);
+  const std::vector<std::size_t> found = segment::find_target(processes, target);
   if (found.size() == 1) {
     return found.front();
   }
@@ -169,16 +182,18 @@ std::vector<std::size_t> resolve_devices(const ProcessView& process, std::string
     std::iota(found.begin(), found.end(), std::size_t{0});
     return found;
   }
-  if (device.starts_with("gpu:") && are_digits(device.substr(4))) {
-    throw Failure(
-        ExitCode::NotFound,
-        fmt::format("device '{}': the node's numbering is not known here; name it by the process's own number "
-                    "({}) or by its uuid",
-                    device, device_list(process)));
-  }
   if (!is_device_form(device)) {
     throw Failure(ExitCode::Usage,
-                  fmt::format("device '{}'; allowed: cuda:N, mtia:N, N, a uuid's beginning, all", device));
+                  fmt::format("device '{}'; allowed: cuda:N, mtia:N, N, gpu:N, a uuid's beginning, all", device));
+  }
+  const bool is_numbered = std::any_of(process.devices.begin(), process.devices.end(),
+                                       [](const DeviceView& known) { return known.node_index.has_value(); });
+  if (device.starts_with(kNodeWord) && !is_numbered) {
+    throw Failure(ExitCode::NotFound,
+                  fmt::format("device '{}': the node's numbering of this process's devices is not known ('tidemark "
+                              "doctor' says whether NVML is there); name it by the process's own number ({}) or by its "
+                              "uuid",
+                              device, device_list(process)));
   }
   const bool one_backend = is_one_backend(process);
   for (std::size_t i = 0; i < process.devices.size(); ++i) {
