@@ -1,0 +1,67 @@
+#include "viewer/history/find_snapshot.hpp"
+
+#include "viewer/exit_code.hpp"
+#include "viewer/history/open_snapshot.hpp"
+#include "viewer/model/collect.hpp"
+#include "viewer/model/target.hpp"
+
+#include <array>
+#include <filesystem>
+#include <string_view>
+#include <utility>
+
+namespace tidemark::viewer {
+namespace {
+
+std::variant<TakenSnapshot, Value> open_file(const std::string& path) {
+  auto opened = open_snapshot(path);
+  if (auto* document = std::get_if<Value>(&opened)) {
+    return std::move(*document);
+  }
+  TakenSnapshot taken{.snapshot = std::get<MemorySnapshot>(std::move(opened))};
+  add_losses(taken);
+  return taken;
+}
+
+bool is_there(const std::string& path) {
+  std::error_code ignored;
+  return std::filesystem::exists(path, ignored);
+}
+
+}  // namespace
+
+bool is_file_name(const std::string& word) {
+  constexpr std::array<std::string_view, 4> kEndings{".pickle", ".json", ".tmsnap", ".hist"};
+  bool ends_so = false;
+  for (const std::string_view ending : kEndings) {
+    ends_so |= word.size() > ending.size() && word.ends_with(ending);
+  }
+  return ends_so || word.find('/') != std::string::npos;
+}
+
+std::variant<TakenSnapshot, Value> find_snapshot_or_json(const std::string& word, const Context& context) {
+  if (is_file_name(word)) {
+    return open_file(word);
+  }
+  const View view = collect(context.directories);
+  std::size_t target = 0;
+  try {
+    target = resolve_target(view, word);
+  } catch (const Failure& failure) {
+    if (failure.code() != ExitCode::NotFound || !is_there(word)) {
+      throw;
+    }
+    return open_file(word);
+  }
+  return take_snapshot(view.processes[target]);
+}
+
+TakenSnapshot find_snapshot(const std::string& word, const Context& context) {
+  auto found = find_snapshot_or_json(word, context);
+  if (auto* taken = std::get_if<TakenSnapshot>(&found)) {
+    return std::move(*taken);
+  }
+  throw Failure(ExitCode::Failed, word + " is no snapshot: it has no list of segments");
+}
+
+}  // namespace tidemark::viewer

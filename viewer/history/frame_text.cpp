@@ -1,0 +1,47 @@
+#include "viewer/history/frame_text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string_view>
+
+#include "viewer/history/holders.hpp"
+
+namespace tidemark::viewer {
+namespace {
+
+// In that format a semicolon ends a frame and a newline the stack.
+std::string folded_frame(std::string_view name) {
+  std::string text{name};
+  std::replace(text.begin(), text.end(), ';', ':');
+  std::replace(text.begin(), text.end(), '\n', ' ');
+  return text;
+}
+
+}  // namespace
+
+std::string frame_text(const Frame& frame) {
+  // A module's name is in its frame's own already.
+  const bool is_place = !frame.file.empty() && frame.file != kNoFile && frame.line != 0;
+  return is_place ? fmt::format("{} ({}:{})", frame.name, frame.file, frame.line) : frame.name;
+}
+
+std::string folded_text(const MemorySnapshot& snapshot) {
+  std::string text;
+  for (const history::Device& device : snapshot.devices) {
+    for (const StackHeld& stack : held_by_stack(snapshot, device)) {
+      std::string line = snapshot.devices.size() > 1 ? device_name(device.info) + ";" : "";
+      for (auto frame = stack.frames.rbegin(); frame != stack.frames.rend(); ++frame) {
+        line += folded_frame(frame->name) + ";";
+      }
+      if (stack.frames.empty()) {
+        line += std::string{kNoStack} + ";";
+      }
+      line.back() = ' ';
+      text += line + fmt::format("{}\n", stack.held.bytes);
+    }
+  }
+  return text;
+}
+
+}  // namespace tidemark::viewer

@@ -1,0 +1,20 @@
+// Calls of a stack as people read them. Pure; what others wrote is cleaned by whoever prints it.
+#pragma once
+
+#include <string>
+
+#include "viewer/history/memory_snapshot.hpp"
+
+namespace tidemark::viewer {
+
+// "forward(int) (model.cpp:12)", "libmodel.so+0x4711", "0x7f0012345678".
+[[nodiscard]] std::string frame_text(const Frame& frame);
+
+// What stands for a stack that isn't known.
+inline constexpr std::string_view kNoStack = "(no stack)";
+
+// Stacks for flame-graph tools, one line each: outermost call first, between semicolons, then the bytes. Devices come
+// first where there are several.
+[[nodiscard]] std::string folded_text(const MemorySnapshot& snapshot);
+
+}  // namespace tidemark::viewer
