@@ -18,19 +18,6 @@ constexpr std::array kCommonOptions{
     OptionSpec{"--help", "-h", Takes::Nothing, "", "this text"},
 };
 
-std::vector<OptionSpec> all_options(const CommandSyntax& command) {
-  std::vector<OptionSpec> options(command.options.begin(), command.options.end());
-  for (const OptionSpec& common : kCommonOptions) {
-    // A command may give a common option its own meaning: `run --dir` says where the program's segment goes.
-    const bool own = std::any_of(command.options.begin(), command.options.end(),
-                                 [&](const OptionSpec& option) { return option.name == common.name; });
-    if (!own) {
-      options.push_back(common);
-    }
-  }
-  return options;
-}
-
 const OptionSpec* find_option(std::span<const OptionSpec> options, std::string_view word) {
   for (const OptionSpec& option : options) {
     if (word == option.name || (!option.short_name.empty() && word == option.short_name)) {
@@ -87,6 +74,7 @@ std::string missing_value_line(const OptionSpec& option, std::span<const std::st
 }
 
 void check_operands(const CommandSyntax& command, const std::vector<std::string>& operands) {
+  const std::string_view what = command.operands.substr(0, command.operands.find(' '));
   switch (command.takes) {
     case Operands::None:
       if (!operands.empty()) {
@@ -94,9 +82,15 @@ void check_operands(const CommandSyntax& command, const std::vector<std::string>
       }
       break;
     case Operands::One:
+    case Operands::OneAndProgram:
       if (operands.size() != 1) {
-        fail(command, operands.empty() ? fmt::format("needs a {}", command.operands)
-                                       : fmt::format("takes one {}, not {}", command.operands, operands.size()));
+        fail(command, operands.empty() ? fmt::format("needs a {}", what)
+                                       : fmt::format("takes one {}, not {}", what, operands.size()));
+      }
+      break;
+    case Operands::OneOrProgram:
+      if (operands.size() > 1) {
+        fail(command, fmt::format("takes one TARGET, not {}; a program comes behind '--'", operands.size()));
       }
       break;
     case Operands::Any:
@@ -108,6 +102,19 @@ void check_operands(const CommandSyntax& command, const std::vector<std::string>
 }  // namespace
 
 std::span<const OptionSpec> common_options() { return kCommonOptions; }
+
+std::vector<OptionSpec> options_of(const CommandSyntax& command) {
+  std::vector<OptionSpec> options(command.options.begin(), command.options.end());
+  for (const OptionSpec& common : kCommonOptions) {
+    // A command may give a common option its own meaning: `run --dir` says where the program's segment goes.
+    const bool own = std::any_of(command.options.begin(), command.options.end(),
+                                 [&](const OptionSpec& option) { return option.name == common.name; });
+    if (!own) {
+      options.push_back(common);
+    }
+  }
+  return options;
+}
 
 std::optional<std::string> Arguments::value(std::string_view option) const {
   const auto found = values_.find(option);
@@ -158,7 +165,7 @@ SplitWords split_words(std::span<const std::string> words, std::span<const Optio
 }
 
 Arguments parse_arguments(const CommandSyntax& command, std::span<const std::string> words) {
-  const std::vector<OptionSpec> options = all_options(command);
+  const std::vector<OptionSpec> options = options_of(command);
   SplitWords split = split_words(words, options, command.takes == Operands::Program);
   if (!split.missing_value.empty()) {
     fail(command, split.missing_value);
@@ -196,8 +203,9 @@ Arguments parse_arguments(const CommandSyntax& command, std::span<const std::str
     auto& stored = arguments.values_[std::string{spec->name}];
     if (spec->takes != Takes::Nothing) {
       stored = option->results();
-      std::erase_if(stored,
-                    [&](const std::string& value) { return value.empty() && spec->takes == Takes::OptionalValue; });
+    }
+    if (spec->takes == Takes::OptionalValue) {
+      std::erase(stored, std::string{});
     }
   }
   for (std::string& word : app.remaining()) {
@@ -206,7 +214,11 @@ Arguments parse_arguments(const CommandSyntax& command, std::span<const std::str
     }
     arguments.operands_.push_back(std::move(word));
   }
-  arguments.operands_.insert(arguments.operands_.end(), split.rest.begin(), split.rest.end());
+  if ((command.takes == Operands::OneOrProgram || command.takes == Operands::OneAndProgram) && split.dashes) {
+    arguments.program_ = std::move(split.rest);
+  } else {
+    arguments.operands_.insert(arguments.operands_.end(), split.rest.begin(), split.rest.end());
+  }
   if (!arguments.has("--help")) {
     check_operands(command, arguments.operands_);
   }
@@ -220,7 +232,7 @@ std::string help_text(const CommandSyntax& command) {
     text += fmt::format("\nexamples:\n{}", command.examples);
   }
   text += "\noptions:\n";
-  for (const OptionSpec& option : all_options(command)) {
+  for (const OptionSpec& option : options_of(command)) {
     std::string left =
         option.short_name.empty() ? std::string{option.name} : fmt::format("{}, {}", option.short_name, option.name);
     switch (option.takes) {

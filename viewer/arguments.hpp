@@ -25,14 +25,17 @@ struct OptionSpec {
   Takes takes = Takes::Nothing;
   std::string_view value_name;  // "SEC", for help
   std::string_view help;        // one line
+  std::string_view words{};     // values it can have, between blanks; empty: any
 };
 
 // What a command takes besides options.
 enum class Operands {
   None,
-  One,      // exactly one word
-  Any,      // any number of words
-  Program,  // a program and its arguments: everything from the first word that is not an option, or after "--"
+  One,            // exactly one word
+  Any,            // any number of words
+  OneAndProgram,  // exactly one word, and after "--" maybe a program and its arguments: Arguments::program()
+  OneOrProgram,   // at most one word, and after "--" a program: Arguments::program()
+  Program,        // a program and its arguments: everything from the first word that is not an option, or after "--"
 };
 
 struct CommandSyntax {
@@ -48,6 +51,9 @@ struct CommandSyntax {
 // Options that every command takes: --dir, -q, -h.
 [[nodiscard]] std::span<const OptionSpec> common_options();
 
+// A command's own and these.
+[[nodiscard]] std::vector<OptionSpec> options_of(const CommandSyntax& command);
+
 class Arguments {
  public:
   [[nodiscard]] bool has(std::string_view option) const { return values_.contains(option); }
@@ -56,12 +62,15 @@ class Arguments {
   // Every value given, in order.
   [[nodiscard]] std::vector<std::string> values(std::string_view option) const;
   [[nodiscard]] const std::vector<std::string>& operands() const { return operands_; }
+  // What followed "--", if the command takes both; nullopt: there was no "--".
+  [[nodiscard]] const std::optional<std::vector<std::string>>& program() const { return program_; }
 
  private:
   friend Arguments parse_arguments(const CommandSyntax& command, std::span<const std::string> words);
 
   std::map<std::string, std::vector<std::string>, std::less<>> values_;
   std::vector<std::string> operands_;
+  std::optional<std::vector<std::string>> program_;
 };
 
 struct SplitWords {

@@ -46,4 +46,9 @@ std::string duration_words(std::chrono::seconds length) {
   return fmt::format("{} d {} h", s / 86400, s % 86400 / 3600);
 }
 
+std::string ago_words(std::uint64_t time_ns, std::uint64_t now_ns) {
+  const std::uint64_t ns = now_ns > time_ns ? now_ns - time_ns : 0;
+  return duration_words(std::chrono::duration_cast<std::chrono::seconds>(std::chrono::nanoseconds{ns}));
+}
+
 }  // namespace tidemark::viewer

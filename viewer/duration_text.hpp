@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -16,5 +17,8 @@ inline constexpr std::string_view kDurationForms = "5, 0.5, 500ms, 5s, 10m, 24h 
 
 // At most two units: "0 s", "59 s", "3 min 12 s", "5 h 02 min", "12 d 3 h".
 [[nodiscard]] std::string duration_words(std::chrono::seconds length);
+
+// How long ago, of the same clock: "12 s"; "0 s" for what is still to come.
+[[nodiscard]] std::string ago_words(std::uint64_t time_ns, std::uint64_t now_ns);
 
 }  // namespace tidemark::viewer

@@ -15,6 +15,7 @@ enum class ExitCode : int {
   PermissionDenied = 4,
   WrongLayout = 5,
   NotInTime = 6,
+  ExpectationFailed = 123,  // of `run --expect`
   CannotLaunch = 125,
   NotExecutable = 126,
   NoSuchProgram = 127,

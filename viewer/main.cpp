@@ -1,5 +1,7 @@
 // The entry of `tidemark`: finds the command, lets it run, turns what went wrong into one line and an exit code.
 #include "viewer/commands/commands.hpp"
+#include "viewer/file_limit.hpp"
+#include "viewer/node/node_watch.hpp"
 #include "viewer/segment_directories.hpp"
 
 #include <fmt/format.h>
@@ -61,11 +63,16 @@ ExitCode run(const std::vector<std::string>& words) {
     return ExitCode::Done;
   }
   Context context{.messages = Messages{arguments.has("--quiet")}, .directories = {}};
+  const bool starts_programs = command->syntax.takes == Operands::Program ||
+                               (command->syntax.takes == Operands::OneAndProgram && arguments.program().has_value());
   if (command->syntax.looks_at_segments) {
+    if (!starts_programs) {
+      allow_many_files();
+    }
     context.directories = segment_directories(arguments.values("--dir"), context.messages);
   }
-  if (command->syntax.takes != Operands::Program) {
-    // `tidemark ps | head -1` ends quietly. Not before `run`: a program inherits what its parent had ignored.
+  if (!starts_programs) {
+    // `tidemark ps | head -1` ends quietly. Not before a program: it inherits what its parent had ignored.
     std::signal(SIGPIPE, SIG_DFL);
   }
   return command->run(arguments, context);
@@ -80,13 +87,7 @@ ExitCode flush(ExitCode code) {
   return code;
 }
 
-}  // namespace
-}  // namespace tidemark::viewer
-
-int main(int argc, char** argv) {
-  using namespace tidemark::viewer;
-  // Characters only: a decimal comma would break every number that a script reads.
-  std::setlocale(LC_CTYPE, "");
+int run_and_report(int argc, char** argv) {
   try {
     return static_cast<int>(flush(run({argv + std::min(argc, 1), argv + argc})));
   } catch (const Failure& failure) {
@@ -96,4 +97,19 @@ int main(int argc, char** argv) {
     warn(error.what());
     return static_cast<int>(ExitCode::Failed);
   }
+}
+
+}  // namespace
+}  // namespace tidemark::viewer
+
+int main(int argc, char** argv) {
+  using namespace tidemark::viewer;
+  // Characters only: a decimal comma would break every number that a script reads.
+  std::setlocale(LC_CTYPE, "");
+  const int code = run_and_report(argc, argv);
+  if (NodeWatch::has_left_one()) {
+    std::fflush(nullptr);
+    _exit(code);
+  }
+  return code;
 }

@@ -3,6 +3,7 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
+#include <charconv>
 #include <ctime>
 
 namespace tidemark::viewer {
@@ -14,6 +15,12 @@ std::string grouped(std::int64_t value) {
     digits.insert(end - 3, 1, ',');
   }
   return digits;
+}
+
+std::optional<std::uint64_t> parse_count(std::string_view text) {
+  std::uint64_t count = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), count);
+  return error == std::errc{} && end == text.data() + text.size() ? std::optional{count} : std::nullopt;
 }
 
 std::string clock_text(std::uint64_t time_ns, std::uint64_t now_ns) {

@@ -2,12 +2,17 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 
 namespace tidemark::viewer {
 
 // "1,234,567", "-512".
 [[nodiscard]] std::string grouped(std::int64_t value);
+
+// Digits alone; none: something else, or too large.
+[[nodiscard]] std::optional<std::uint64_t> parse_count(std::string_view text);
 
 // "14:03:12" within a day of `now_ns`, else "2026-11-28 14:03:12"; local time. Both are CLOCK_REALTIME.
 [[nodiscard]] std::string clock_text(std::uint64_t time_ns, std::uint64_t now_ns);

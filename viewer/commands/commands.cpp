@@ -10,9 +10,27 @@ namespace tidemark::viewer {
 
 std::span<const Command> all_commands() {
   static const std::vector<Command> commands{
-      run_command(),         ps_command(),         show_command(),
-      top_command(),         reset_peak_command(), reset_accumulated_command(),
-      empty_cache_command(), gc_command(),         help_command(),
+      run_command(),
+      env_command(),
+      ps_command(),
+      show_command(),
+      top_command(),
+      reset_peak_command(),
+      reset_accumulated_command(),
+      peak_command(),
+      empty_cache_command(),
+      limit_command(),
+      record_command(),
+      snapshot_command(),
+      report_command(),
+      diff_command(),
+      leaks_command(),
+      watch_command(),
+      export_command(),
+      doctor_command(),
+      gc_command(),
+      completion_command(),
+      help_command(),
   };
   return commands;
 }

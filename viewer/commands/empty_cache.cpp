@@ -3,9 +3,7 @@
 // shown.
 #include "viewer/commands/acting.hpp"
 #include "viewer/commands/commands.hpp"
-#include "viewer/size_text.hpp"
-
-#include <fmt/format.h>
+#include "viewer/render/emptied_text.hpp"
 
 #include <vector>
 
@@ -16,11 +14,7 @@ ExitCode run(const Arguments& arguments, const Context& context) {
   const Action action{.operation = control::Operation::EmptyCache,
                       .arguments = {arguments.has("--now") ? 1U : 0U},
                       .timeout = std::chrono::seconds{5}};
-  return act_on_targets(arguments, context, "empty-cache", action, [](const DeviceOutcome& device) {
-    return fmt::format("reserved {} -> {}, cached {} -> {}", size_words(device.before.reserved),
-                       size_words(device.after.reserved), size_words(device.before.cached),
-                       size_words(device.after.cached));
-  });
+  return act_on_targets(arguments, context, "empty-cache", action, emptied_text);
 }
 
 std::span<const OptionSpec> options() {

@@ -10,6 +10,9 @@
 
 #include <array>
 #include <limits>
+#include <string>
+#include <string_view>
+#include <vector>
 
 namespace tidemark::viewer {
 namespace {
@@ -18,6 +21,22 @@ constexpr std::array kOptions{
     OptionSpec{"--older-than", "", Takes::Value, "DUR", "only segments whose process died that long ago: 10m, 24h, 7d"},
     OptionSpec{"--dry-run", "-n", Takes::Nothing, "", "say what would be removed, and remove nothing"},
 };
+
+// "2 of dead processes removed (96.00 KiB); left: 1 died less than 1 h 00 min ago, 3 live".
+std::string summary_of(const segment::GcResult& result, const segment::GcOptions& options, std::uint64_t bytes) {
+  const std::string_view verb = options.dry_run ? "would be removed" : "removed";
+  const std::string removed = result.removed.empty() ? fmt::format("nothing {}", verb)
+                                                     : fmt::format("{} of dead processes {} ({})",
+                                                                   result.removed.size(), verb, size_words(bytes));
+  std::vector<std::string> left;
+  if (result.kept > 0) {
+    left.push_back(fmt::format("{} died less than {} ago", result.kept, duration_words(options.keep_for)));
+  }
+  if (result.alive > 0) {
+    left.push_back(fmt::format("{} live", result.alive));
+  }
+  return left.empty() ? removed : fmt::format("{}; left: {}", removed, fmt::join(left, ", "));
+}
 
 ExitCode run(const Arguments& arguments, const Context& context) {
   segment::GcOptions options{.keep_for = std::chrono::seconds{0},
@@ -46,9 +65,7 @@ ExitCode run(const Arguments& arguments, const Context& context) {
   for (const segment::SkippedFile& failed : result.failed) {
     warn(fmt::format("{}: {}; it stays", failed.path, failed.reason));
   }
-  const std::string kept = result.kept == 0 ? "" : fmt::format(", {} dead but younger than that kept", result.kept);
-  context.messages.note(fmt::format("{} of dead processes {}, {}{}", result.removed.size(),
-                                    options.dry_run ? "would be removed" : "removed", size_words(bytes), kept));
+  context.messages.note(summary_of(result, options, bytes));
   for (const auto& [user, count] : result.left_alone) {
     context.messages.note(
         fmt::format("{} of user {} left alone, dead or alive; as root the dead ones would go", count, user));

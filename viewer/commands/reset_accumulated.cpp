@@ -7,7 +7,7 @@ namespace {
 
 ExitCode run(const Arguments& arguments, const Context& context) {
   return act_on_targets(arguments, context, "reset-accumulated", {.operation = control::Operation::ResetAccumulated},
-                        [](const DeviceOutcome&) { return std::string{"totals and event counts are 0"}; });
+                        [](const Figures&, const Figures&) { return std::string{"totals and event counts are 0"}; });
 }
 
 }  // namespace

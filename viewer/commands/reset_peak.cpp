@@ -10,9 +10,9 @@ namespace {
 
 ExitCode run(const Arguments& arguments, const Context& context) {
   return act_on_targets(arguments, context, "reset-peak", {.operation = control::Operation::ResetPeak},
-                        [](const DeviceOutcome& device) {
-                          return fmt::format("peak {} -> {} (allocated now)", size_words(device.before.allocated_peak),
-                                             size_words(device.after.allocated_peak));
+                        [](const Figures& before, const Figures& after) {
+                          return fmt::format("peak {} -> {} (allocated now)", size_words(before.allocated_peak),
+                                             size_words(after.allocated_peak));
                         });
 }
 

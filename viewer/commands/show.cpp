@@ -2,6 +2,7 @@
 #include "viewer/commands/commands.hpp"
 #include "viewer/model/collect.hpp"
 #include "viewer/model/target.hpp"
+#include "viewer/node/node_watch.hpp"
 #include "viewer/render/json.hpp"
 #include "viewer/render/show_text.hpp"
 
@@ -17,10 +18,14 @@ constexpr std::array kOptions{
 };
 
 ExitCode run(const Arguments& arguments, const Context& context) {
-  const View view = collect(context.directories);
-  const ProcessView& process = view.processes[resolve_target(view, arguments.operands().front())];
+  NodeWatch node;
+  node.ask();
+  View view = collect(context.directories);
+  node.answer_into(view);
+  ProcessView& process = view.processes[resolve_target(view, arguments.operands().front())];
+  read_details(process);
   fmt::print("{}", arguments.has("--json") ? show_json(process, view.time_ns)
-                                           : show_text(process, view.time_ns, terminal_charset()));
+                                           : show_text(process, view.time_ns, terminal_charset(), node_devices(view)));
   return ExitCode::Done;
 }
 

@@ -101,7 +101,11 @@ std::optional<ElfFacts> elf_facts(std::string_view bytes) {
   }
   const std::vector<Elf64_Phdr> headers = program_headers(bytes, *header);
   for (const Elf64_Phdr& entry : headers) {
-    facts.has_interpreter = facts.has_interpreter || entry.p_type == PT_INTERP;
+    if (entry.p_type == PT_INTERP) {
+      facts.has_interpreter = true;
+      const std::string_view path = entry.p_offset < bytes.size() ? bytes.substr(entry.p_offset, entry.p_filesz) : "";
+      facts.interpreter = path.substr(0, path.find('\0'));
+    }
   }
   facts.needed = needed_libraries(bytes, headers);
   return facts;

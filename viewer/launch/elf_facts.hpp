@@ -11,6 +11,7 @@ namespace tidemark::viewer {
 struct ElfFacts {
   bool same_machine = false;        // class, byte order and machine are those of this program
   bool has_interpreter = false;     // false: statically linked, no loader runs
+  std::string interpreter;          // the loader: "/lib64/ld-linux-x86-64.so.2"
   std::vector<std::string> needed;  // sonames it is linked against; only read for the same machine
 };
 

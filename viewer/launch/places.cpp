@@ -70,7 +70,7 @@ fs::path find_simulator(const fs::path& bin) {
 fs::path link_in(const fs::path& base, const fs::path& target) {
   const fs::path ours = base / fmt::format("tidemark-{}", geteuid());
   const fs::path directory = ours / hash_of(target.string());
-  const fs::path link = directory / target.filename();
+  fs::path link = directory / target.filename();
   if (!private_directory(ours) || !private_directory(directory) || !fits_in_preload(link.string())) {
     return {};
   }

@@ -2,11 +2,10 @@
 
 #include "viewer/exit_code.hpp"
 #include "viewer/launch/elf_facts.hpp"
+#include "viewer/launch/mapped_file.hpp"
 #include "viewer/launch/preload_text.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <sys/xattr.h>
@@ -29,38 +28,6 @@ bool is_file(const std::string& path) {
   struct stat found {};
   return stat(path.c_str(), &found) == 0 && S_ISREG(found.st_mode);
 }
-
-// A file's bytes, mapped: programs may be gigabytes, and only headers and names are looked at. Empty where it cannot be
-// read.
-class MappedFile {
- public:
-  explicit MappedFile(const std::string& path) {
-    const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-    struct stat found {};
-    if (fd >= 0 && fstat(fd, &found) == 0 && found.st_size > 0) {
-      size_ = static_cast<std::size_t>(found.st_size);
-      data_ = mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, fd, 0);
-    }
-    if (fd >= 0) {
-      close(fd);
-    }
-  }
-  MappedFile(const MappedFile&) = delete;
-  MappedFile& operator=(const MappedFile&) = delete;
-  ~MappedFile() {
-    if (data_ != MAP_FAILED) {
-      munmap(data_, size_);
-    }
-  }
-
-  [[nodiscard]] std::string_view bytes() const {
-    return data_ == MAP_FAILED ? std::string_view{} : std::string_view{static_cast<const char*>(data_), size_};
-  }
-
- private:
-  void* data_ = MAP_FAILED;
-  std::size_t size_ = 0;
-};
 
 // Does the kernel set AT_SECURE, so that the loader ignores LD_PRELOAD?
 std::string privilege_reason(const std::string& path) {
@@ -205,10 +172,16 @@ Preflight preflight(const std::vector<std::string>& words, const std::string& pa
     const std::vector<std::string> line = interpreter_line(bytes);
     if (!line.empty()) {
       file = interpreter_program(line, path_variable);  // set-id bits of scripts are ignored by the kernel
+      if (!is_file(file)) {
+        found.missing_interpreter = file.empty() ? line.back() : file;
+        break;
+      }
       continue;
     }
     std::string reason = privilege_reason(file);
-    if (const std::optional<ElfFacts> facts = elf_facts(bytes)) {
+    found.program = file;
+    found.facts = elf_facts(bytes);
+    if (const std::optional<ElfFacts>& facts = found.facts) {
       reason = reason.empty() ? elf_reason(file, *facts) : reason;
       for (const std::string& needed : facts->needed) {
         if (is_sanitizer_runtime(needed)) {

@@ -1,6 +1,9 @@
 // Why a program cannot be preloaded, found out before it starts: a failed preload is otherwise silent.
 #pragma once
 
+#include "viewer/launch/elf_facts.hpp"
+
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,6 +16,9 @@ namespace tidemark::viewer {
 struct Preflight {
   std::vector<std::string> reasons;     // each a sentence: why the program will run without being tracked
   std::vector<std::string> sanitizers;  // sanitizer runtimes it is linked against: they must come before ours
+  std::string program;                  // the file that runs in the end: of a script its interpreter
+  std::optional<ElfFacts> facts;        // of that file; none: it is no ELF file, or can't be read
+  std::string missing_interpreter;      // that a script asks for and that is not there
 };
 
 // `words` is the program as typed and its arguments, `path` what resolve_program said. A file that cannot be read

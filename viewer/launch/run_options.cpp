@@ -1,21 +1,27 @@
 #include "viewer/launch/run_options.hpp"
 
 #include "viewer/exit_code.hpp"
+#include "viewer/launch/limit_option.hpp"
 #include "viewer/launch/preload_text.hpp"
+#include "viewer/number_text.hpp"
 
-#include "shared/base/size_text.hpp"
+#include "shared/base/alloc_conf_keys.hpp"
+#include "shared/history/words.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
-#include <charconv>
+#include <cerrno>
+#include <cstring>
 #include <filesystem>
 
 namespace tidemark::viewer {
 namespace {
 
-enum class Form { Word, Text, Label, Limit, Directory, Path };
+enum class Form { Word, Text, Count, AllocConf, Label, Limit, Directory, Path, Report };
 
 struct RunOption {
   OptionSpec spec;
@@ -26,7 +32,7 @@ struct RunOption {
 
 constexpr RunOption option(std::string_view name, std::string_view value, std::string_view variable, Form form,
                            std::string_view words, std::string_view help) {
-  return {{name, "", Takes::Value, value, help}, variable, form, words};
+  return {{name, "", Takes::Value, value, help, words}, variable, form, words};
 }
 
 constexpr std::array kRunOptions{
@@ -37,9 +43,9 @@ constexpr std::array kRunOptions{
     option("--fill", "WITH", "TIDEMARK_FILL", Form::Word, "none zero poison",
            "contents of blocks handed out (zero) or taken back (poison); none (default)"),
     option("--limit", "SIZE", "TIDEMARK_LIMIT", Form::Limit, "",
-           "most memory to reserve: 8GiB, or cuda:0=8GiB,mtia=80%"),
+           "most memory to reserve: 8GiB, or cuda:0=8GiB,mtia=80% (repeatable)"),
     option("--label", "TEXT", "TIDEMARK_LABEL", Form::Label, "", "a name for this job in every view"),
-    option("--alloc-conf", "KEY:VALUE,...", "TIDEMARK_ALLOC_CONF", Form::Text, "",
+    option("--alloc-conf", "KEY:VALUE,...", "TIDEMARK_ALLOC_CONF", Form::AllocConf, "",
            "settings of the cache, as PYTORCH_CUDA_ALLOC_CONF"),
     option("--dir", "DIR", "TIDEMARK_DIR", Form::Directory, "", "where the program's segment goes (/dev/shm)"),
     option("--shm", "HOW", "TIDEMARK_SHM", Form::Word, "named memfd off", "named (default), memfd or off"),
@@ -52,13 +58,33 @@ constexpr std::array kRunOptions{
     option("--thread", "SWITCH", "TIDEMARK_THREAD", Form::Word, "on off 1 0",
            "the service thread: on (default) or off"),
     option("--skip", "NAME,...", "TIDEMARK_SKIP", Form::Text, "", "executables that are left alone"),
+    RunOption{{"--record", "", Takes::OptionalValue, "WHAT", "memory history: all (default), or state alone",
+               "all state off"},
+              "TIDEMARK_RECORD",
+              Form::Word,
+              "all state off"},
+    option("--record-stacks", "WHICH", "TIDEMARK_RECORD_STACKS", Form::Word, "all cpp python none",
+           "whose calls the history keeps: all (default), cpp, python, none"),
+    option("--record-max-entries", "N", "TIDEMARK_RECORD_MAX_ENTRIES", Form::Count, "",
+           "events that the history keeps of each device (150000)"),
+    option("--snapshot-on-oom", "PATTERN", "TIDEMARK_SNAPSHOT_ON_OOM", Form::Text, "",
+           "a snapshot there at each out-of-memory, at most 5: /tmp/%e-%p-%n.tmsnap"),
+    RunOption{{"--report", "", Takes::OptionalValue, "FILE",
+               "three lines at the end: on stderr (default on a terminal), or in FILE", "stderr terminal off"},
+              "TIDEMARK_REPORT",
+              Form::Report,
+              "stderr terminal off"},
     option("--log", "LEVEL", "TIDEMARK_LOG", Form::Word, "warn error info debug off",
            "warn (default), error, info, debug, off"),
     option("--log-file", "FILE", "TIDEMARK_LOG_FILE", Form::Path, "stderr", "the log goes there instead of stderr"),
 };
 
 constexpr std::array kOwnOptions{
-    OptionSpec{"--simulate", "", Takes::Value, "DEVICE", "mtia or cuda: run on the simulated driver, without a card"},
+    OptionSpec{"--simulate", "", Takes::Value, "DEVICE", "mtia or cuda: run on the simulated driver, without a card",
+               "mtia cuda"},
+    OptionSpec{"--expect", "", Takes::Value, "WHAT",
+               "peak<=512MiB, ooms==0, ...: exit 123 if not so at the end (repeatable); also held_peak, held, live"},
+    OptionSpec{"--no-children", "", Takes::Nothing, "", "track CMD itself and none of the processes that it starts"},
     OptionSpec{"--unpool", "", Takes::Nothing, "", "turn off the pools of PyTorch and JAX, so that each tensor shows"},
     OptionSpec{"--strict", "", Takes::Nothing, "", "do not start a program that cannot be tracked (exit 125)"},
 };
@@ -74,45 +100,44 @@ bool is_one_of(std::string_view words, std::string_view value) {
          fmt::format(" {} ", words).find(fmt::format(" {} ", value)) != std::string::npos;
 }
 
-bool is_percentage(std::string_view text) {
-  double value = 0;
-  if (!text.ends_with('%')) {
-    return false;
-  }
-  text.remove_suffix(1);
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, std::chars_format::fixed);
-  return error == std::errc{} && end == text.data() + text.size() && value > 0 && value <= 100;
-}
-
-// "cuda", "mtia:1", "1": the process's own devices.
-bool is_device(std::string_view text) {
-  const auto is_number = [](std::string_view digits) {
-    return !digits.empty() && digits.size() < 4 && digits.find_first_not_of("0123456789") == std::string_view::npos;
-  };
-  const std::string_view kind = text.substr(0, text.find(':'));
-  if (kind == "cuda" || kind == "mtia") {
-    return kind.size() == text.size() || is_number(text.substr(kind.size() + 1));
-  }
-  return is_number(text);
-}
-
-bool is_limit(std::string_view text) {
-  for (bool more = true; more;) {
-    const std::size_t end = text.find(',');
-    std::string_view item = text.substr(0, end);
-    more = end != std::string_view::npos;
-    text.remove_prefix(more ? end + 1 : text.size());
-    if (const std::size_t equals = item.find('='); equals != std::string_view::npos) {
-      if (!is_device(item.substr(0, equals))) {
-        return false;
+// Keys alone: what their values may be is the library's affair.
+void check_alloc_conf(const RunOption& known, const std::string& value) {
+  std::string_view rest = value;
+  for (bool is_inside = false; !rest.empty();) {
+    const std::size_t end = std::min(rest.find(','), rest.size());
+    const std::string_view item = rest.substr(0, end);
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+    if (!is_inside) {
+      const std::size_t begin = std::min(item.find_first_not_of(' '), item.size());
+      const std::string_view name = item.substr(begin, item.find(':', begin) - begin);
+      if (!name.empty() && !is_alloc_conf_key(name.substr(0, name.find_last_not_of(' ') + 1))) {
+        refuse(known, value, fmt::format("{} (no key '{}')", kAllocConfKeyText.data(), name));
       }
-      item.remove_prefix(equals + 1);
     }
-    if (!is_percentage(item) && parse_size(item).value_or(Bytes{}).count() == 0) {
-      return false;
-    }
+    // The commas of a list, [256:1,512:2], part no keys.
+    is_inside = item.find(']') == std::string_view::npos && (is_inside || item.find('[') != std::string_view::npos);
   }
-  return true;
+}
+
+// Can the program append to it, or make it? As far as can be said without making it.
+void check_appendable(const RunOption& known, const std::string& path) {
+  const auto refuse_for = [&](std::string_view reason) {
+    refuse(known, path, fmt::format("a file that can be written ({}), or stderr", reason));
+  };
+  std::error_code ignored;
+  if (std::filesystem::is_directory(path, ignored)) {
+    refuse_for("this is a directory");
+  }
+  if (faccessat(AT_FDCWD, path.c_str(), F_OK, AT_EACCESS) == 0) {
+    if (faccessat(AT_FDCWD, path.c_str(), W_OK, AT_EACCESS) != 0) {
+      refuse_for(std::strerror(errno));
+    }
+    return;
+  }
+  const std::string parent = (std::filesystem::path{path}.parent_path() / ".").string();
+  if (faccessat(AT_FDCWD, parent.c_str(), W_OK | X_OK, AT_EACCESS) != 0) {
+    refuse_for(fmt::format("its directory: {}", std::strerror(errno)));
+  }
 }
 
 std::string absolute(std::string_view path) { return std::filesystem::absolute(path).lexically_normal().string(); }
@@ -126,26 +151,40 @@ std::string checked(const RunOption& known, const std::string& value) {
       return value;
     case Form::Text:
       return value;
+    case Form::Count:
+      if (const auto count = parse_count(value); !count || *count == 0 || *count > history::kMostEntries) {
+        refuse(known, value, fmt::format("1 to {}", history::kMostEntries));
+      }
+      return value;
+    case Form::AllocConf:
+      check_alloc_conf(known, value);
+      return value;
     case Form::Label:
       if (value.empty() || value.size() > kLabelBytes) {
         refuse(known, value, fmt::format("1 to {} bytes of text", kLabelBytes));
       }
       return value;
     case Form::Limit:
-      if (!is_limit(value)) {
-        refuse(known, value, fmt::format("{}, a percentage like 80%, or DEVICE=SIZE,...", kSizeForms));
-      }
-      return value;
+      return value;  // checked with all others of it
     case Form::Directory:
       if (std::error_code ignored; !std::filesystem::is_directory(value, ignored)) {
         refuse(known, value, "an existing directory");
       }
       return absolute(value);
+    case Form::Report:  // a pattern: only the process itself knows what it becomes
+      if (value.empty()) {
+        refuse(known, value, "a file name (with %p pid, %e executable, %h host, %t time), stderr, or off");
+      }
+      return is_one_of(known.words, value) ? value : absolute(value);
     case Form::Path:
       if (value.empty()) {
         refuse(known, value, "a file name");
       }
-      return is_one_of(known.words, value) ? value : absolute(value);
+      if (is_one_of(known.words, value)) {
+        return value;
+      }
+      check_appendable(known, absolute(value));
+      return absolute(value);
   }
   return value;
 }
@@ -173,8 +212,12 @@ std::span<const OptionSpec> run_option_specs() {
 Settings shim_settings(const Arguments& arguments, const Environment& environment) {
   Settings settings;
   for (const RunOption& known : kRunOptions) {
-    if (const auto value = arguments.value(known.spec.name)) {
+    if (known.form == Form::Limit && arguments.has(known.spec.name)) {
+      settings.emplace_back(known.variable, limit_setting(arguments.values(known.spec.name)));
+    } else if (const auto value = arguments.value(known.spec.name)) {
       settings.emplace_back(known.variable, checked(known, *value));
+    } else if (arguments.has(known.spec.name) && known.spec.takes == Takes::OptionalValue) {
+      settings.emplace_back(known.variable, known.words.substr(0, known.words.find(' ')));
     }
   }
   if (arguments.has("--quiet") && !arguments.has("--log")) {

@@ -1,4 +1,4 @@
-// The documents that scripts read: `ps --json`, `show --json`, the results of commands that act. Pure.
+// The documents that scripts read: `ps --json`, `show --json`. Pure.
 //
 // Integers in bytes, null for unknown, invalid UTF-8 replaced. Names and nesting are the documented interface.
 #pragma once
@@ -6,24 +6,17 @@
 #include "viewer/model/view.hpp"
 
 #include <cstdint>
+#include <functional>
 #include <string>
-#include <vector>
+#include <string_view>
 
 namespace tidemark::viewer {
 
 // Each is one line with its newline.
 [[nodiscard]] std::string ps_json(const View& view);
+// The same in pieces, as it comes: for five hundred processes it is 5 MiB, and finding so much memory for it costs more
+// than writing it.
+void write_ps_json(const View& view, const std::function<void(std::string_view)>& write);
 [[nodiscard]] std::string show_json(const ProcessView& process, std::uint64_t time_ns);
-
-// What became of one request to one device of one process.
-struct ActResult {
-  std::string id;
-  std::int64_t pid = 0;
-  std::string device;  // "cuda:0"; "all" for a process without devices
-  std::string status;  // done, deferred, refused, timeout, gone
-  std::string detail;  // empty: null
-};
-
-[[nodiscard]] std::string results_json(const std::vector<ActResult>& results);
 
 }  // namespace tidemark::viewer

@@ -6,14 +6,17 @@
 #include "viewer/model/view.hpp"
 
 #include <cstdint>
+#include <span>
 #include <string>
 
 namespace tidemark::viewer {
 
-[[nodiscard]] std::string show_text(const ProcessView& process, std::uint64_t now_ns, Charset charset);
+// `node`: the node's devices, for the end of the sums.
+[[nodiscard]] std::string show_text(const ProcessView& process, std::uint64_t now_ns, Charset charset,
+                                    std::span<const NodeDevice> node = {});
 
-// The closing sum of a device, exact to the byte: requested + rounding = allocated; + pending + cached = reserved;
-// + kinds = held; + not ours = the driver's figure (where known).
-[[nodiscard]] std::string closing_sum(const DeviceView& device, std::uint64_t now_ns);
+// Its parts, one line each thing that is said: what it is and how it came to be seen; a device, its limit and mode.
+[[nodiscard]] std::string process_paragraph(const ProcessView& process, std::uint64_t now_ns);
+[[nodiscard]] std::string device_paragraph(const DeviceView& device, std::uint64_t now_ns);
 
 }  // namespace tidemark::viewer

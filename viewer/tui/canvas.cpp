@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 namespace tidemark::viewer {
 namespace {
@@ -66,7 +67,7 @@ void Canvas::put_bar(int column, int row, int width, std::uint64_t part, std::ui
     return;
   }
   const double share = std::min(1.0, static_cast<double>(part) / static_cast<double>(whole));
-  const int eighths = static_cast<int>(share * width * 8 + 0.5);
+  const int eighths = static_cast<int>(std::lround(share * width * 8));
   const auto& blocks = charset_ == Charset::Utf8 ? kBlocks : kAsciiBlocks;
   for (int i = 0; i < width; ++i) {
     const int filled = std::clamp(eighths - i * 8, 0, 8);
@@ -87,6 +88,16 @@ std::string Canvas::text() const {
     lines += line + U'\n';
   }
   return encode_utf8(lines);
+}
+
+void put_items(Canvas& canvas, int column, int row, const std::vector<std::string>& items, Style style) {
+  for (const std::string& item : items) {
+    const auto width = static_cast<int>(columns_of(clean_points(item, canvas.charset())));
+    if (column + width > canvas.size().columns) {
+      break;
+    }
+    column = canvas.put(column, row, item, style) + 2;
+  }
 }
 
 }  // namespace tidemark::viewer

@@ -12,7 +12,21 @@
 namespace tidemark::viewer {
 
 // What a cell means; the terminal decides how that looks (and never by colour alone).
-enum class Style : std::uint8_t { Normal, Dim, Bold, Title, Header, Selected, Light, Moderate, Heavy, Alarm };
+enum class Style : std::uint8_t {
+  Normal,
+  Dim,
+  Bold,
+  Title,
+  Header,
+  Selected,
+  Light,
+  Moderate,
+  Heavy,
+  Alarm,
+  Allocated,
+  Reserved,
+  Peak
+};
 
 struct Cell {
   char32_t glyph = U' ';  // 0: the right half of a wide character on the left
@@ -65,5 +79,8 @@ class Canvas {
   Charset charset_;
   std::vector<Cell> cells_;
 };
+
+// Puts whole items, two blanks apart, as many as fit between `column` and the right edge: no number is ever cut.
+void put_items(Canvas& canvas, int column, int row, const std::vector<std::string>& items, Style style = Style::Normal);
 
 }  // namespace tidemark::viewer

@@ -1,90 +1,71 @@
 #include "viewer/tui/process_table.hpp"
 
 #include "viewer/render/ps_text.hpp"
-#include "viewer/size_text.hpp"
+#include "viewer/tui/columns.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
+#include <string>
 
 namespace tidemark::viewer {
 namespace {
 
-constexpr int kNarrowestTitle = 16;  // the last column takes what is left, and needs that much
+constexpr int kUseBar = 8;  // of the column's 14; then a blank and the share
 
-struct Column {
-  std::string_view title;
-  int width;
-  bool right;
-  int rank;  // 0: always there; the others come in this order while there is room
-  std::string (*text)(const Row&);
-};
-
-template <auto Member>
-std::string size_of(const Row& row) {
-  return row.device == nullptr ? "-" : size_column(row.device->figures.*Member);
+void put_cell(Canvas& canvas, int row, const PlacedColumn& place, std::string_view text, Style style) {
+  const Column& column = column_of(place.id);
+  const auto width = static_cast<int>(columns_of(clean_points(text, canvas.charset())));
+  if (column.width == 0) {
+    canvas.put(place.at, row, text, style, place.width);
+  } else if (width > place.width) {
+    canvas.put(place.at, row, "?", style);  // half a number would be another one
+  } else if (column.right) {
+    canvas.put_right(place.at + place.width, row, text, style);
+  } else {
+    canvas.put(place.at, row, text, style);
+  }
 }
 
-constexpr std::array<Column, 11> kColumns{{
-    {"ID", 8, false, 5, [](const Row& row) { return row.process->id(); }},
-    {"PID", 7, true, 0, [](const Row& row) { return fmt::format("{}", row.process->pid()); }},
-    {"DEVICE", 8, false, 0, [](const Row& row) { return row.device == nullptr ? "-" : row.device->name; }},
-    {"STATE", 7, false, 3, [](const Row& row) { return std::string{to_text(row.process->snapshot.state)}; }},
-    {"ALLOCATED", 9, true, 0, size_of<&Figures::allocated>},
-    {"PEAK", 9, true, 0, size_of<&Figures::allocated_peak>},
-    {"RESERVED", 9, true, 2, size_of<&Figures::reserved>},
-    {"CACHED", 9, true, 4, size_of<&Figures::cached>},
-    {"HELD", 9, true, 6, size_of<&Figures::held>},
-    {"HIT%", 5, true, 1,
-     [](const Row& row) { return row.device == nullptr ? "-" : percent_text(row.device->figures.hit_percent); }},
-    {"LABEL/COMMAND", 0, false, 0, [](const Row& row) { return row.process->title(); }},
-}};
-
-// Which columns there is room for. The title column is among them if it has kNarrowestTitle left.
-std::array<bool, kColumns.size()> chosen_columns(int width) {
-  std::array<bool, kColumns.size()> chosen{};
-  int used = -1;
-  for (std::size_t i = 0; i + 1 < kColumns.size(); ++i) {
-    if (kColumns[i].rank == 0) {
-      chosen[i] = true;
-      used += kColumns[i].width + 1;
-    }
+// `style` is the row's where that is a mark of its own, which colours would hide.
+void put_use(Canvas& canvas, int row, const PlacedColumn& place, const Row& data, Style style) {
+  const std::string text = column_of(ColumnId::Use).text(data, 0);
+  if (const auto use = use_of(data)) {
+    const Style bar = style == Style::Normal ? load_style(use->part, use->whole) : style;
+    canvas.put_bar(place.at, row, kUseBar, use->part, use->whole, bar);
   }
-  if (used + 1 + kNarrowestTitle <= width) {
-    chosen.back() = true;
-    used += 1 + kNarrowestTitle;
-  }
-  for (int rank = 1; rank <= static_cast<int>(kColumns.size()); ++rank) {
-    for (std::size_t i = 0; i < kColumns.size(); ++i) {
-      if (kColumns[i].rank == rank && used + 1 + kColumns[i].width <= width) {
-        chosen[i] = true;
-        used += kColumns[i].width + 1;
-      }
-    }
-  }
-  return chosen;
+  canvas.put_right(place.at + place.width, row, text, style);
 }
 
-template <class TextOf>
-void draw_line(Canvas& canvas, int row, Style style, const TextOf& text_of) {
-  const auto chosen = chosen_columns(canvas.size().columns);
-  int at = 0;
-  for (std::size_t i = 0; i < kColumns.size(); ++i) {
-    if (!chosen[i]) {
-      continue;
+void draw_titles(Canvas& canvas, const std::vector<PlacedColumn>& columns, const UiState& state, int row) {
+  canvas.fill_row(row, Style::Header);
+  for (const PlacedColumn& place : columns) {
+    put_cell(canvas, row, place, column_of(place.id).title, Style::Header);
+    if (state.choice.sort == place.id && !state.choice.tree) {
+      const bool falls = column_of(place.id).falls != state.choice.inverted;
+      const bool ascii = canvas.charset() == Charset::Ascii;
+      canvas.put_glyph(place.at - 1, row, falls ? (ascii ? U'v' : U'▼') : (ascii ? U'^' : U'▲'), Style::Header);
     }
-    const Column& column = kColumns[i];
-    const std::string text = text_of(column);
-    if (column.width == 0) {
-      canvas.put(at, row, text, style);
-    } else if (column.right && text.size() <= static_cast<std::size_t>(column.width)) {
-      canvas.put_right(at + column.width, row, text, style);
-    } else {
-      canvas.put(at, row, text, style, column.width);
-    }
-    at += column.width + 1;
   }
+}
+
+std::string title_text(const Row& row, Charset charset, bool has_state_column) {
+  std::string text = row.branch ? branch_text(*row.branch, charset, row.is_first) : "";
+  const segment::ProcessState state = row.process->snapshot.state;
+  if (!has_state_column && state != segment::ProcessState::Live) {
+    text += fmt::format("({}) ", to_text(state));
+  }
+  return text + row.process->title();
+}
+
+Style style_of(const Row& row, const UiState& state) {
+  if (row.key() == state.selected) {
+    return Style::Selected;
+  }
+  if (state.tags.contains(row.key())) {
+    return Style::Bold;
+  }
+  return row.process->is_alive() ? Style::Normal : Style::Dim;
 }
 
 }  // namespace
@@ -94,21 +75,17 @@ Style load_style(std::uint64_t part, std::uint64_t whole) {
   return share < 0.1 ? Style::Light : share < 0.8 ? Style::Moderate : Style::Heavy;
 }
 
-void put_items(Canvas& canvas, int column, int row, const std::vector<std::string>& items, Style style) {
-  for (const std::string& item : items) {
-    const auto width = static_cast<int>(columns_of(clean_points(item, canvas.charset())));
-    if (column + width > canvas.size().columns) {
-      break;
-    }
-    column = canvas.put(column, row, item, style) + 2;
-  }
-}
-
-void draw_process_table(Canvas& canvas, const std::vector<Row>& rows, const DashboardState& state, TableWindow window) {
-  canvas.fill_row(window.top, Style::Header);
-  draw_line(canvas, window.top, Style::Header, [](const Column& column) { return std::string{column.title}; });
+void draw_process_table(Canvas& canvas, const std::vector<Row>& rows, const UiState& state, TableWindow window,
+                        std::uint64_t now_ns) {
+  const std::vector<PlacedColumn> columns = columns_for(canvas.size().columns);
+  const bool has_state_column = std::any_of(columns.begin(), columns.end(),
+                                            [](const PlacedColumn& place) { return place.id == ColumnId::State; });
+  draw_titles(canvas, columns, state, window.top);
   if (rows.empty()) {
-    canvas.put(0, window.top + 1, "nothing yet; start one: tidemark run -- CMD", Style::Dim);
+    canvas.put(
+        0, window.top + 1,
+        state.choice.filter.empty() ? "nothing yet; start one: tidemark run -- CMD" : "no row matches the filter",
+        Style::Dim);
     return;
   }
   for (int i = 0; i < window.rows; ++i) {
@@ -117,11 +94,21 @@ void draw_process_table(Canvas& canvas, const std::vector<Row>& rows, const Dash
       break;
     }
     const Row& row = rows[index];
-    const bool selected = row.key() == state.selected;
-    const Style style = selected ? Style::Selected : row.process->is_alive() ? Style::Normal : Style::Dim;
+    const Style style = style_of(row, state);
     const int at = window.top + 1 + i;
     canvas.fill_row(at, style);
-    draw_line(canvas, at, style, [&](const Column& column) { return column.text(row); });
+    if (state.tags.contains(row.key())) {
+      canvas.put_glyph(0, at, U'*', style);
+    }
+    for (const PlacedColumn& place : columns) {
+      if (place.id == ColumnId::Use) {
+        put_use(canvas, at, place, row, style);
+      } else if (place.id == ColumnId::Title) {
+        put_cell(canvas, at, place, title_text(row, canvas.charset(), has_state_column), style);
+      } else {
+        put_cell(canvas, at, place, column_of(place.id).text(row, now_ns), style);
+      }
+    }
   }
 }
 

@@ -1,9 +1,11 @@
 // The table of `top`: as many columns as the width has room for, the most telling first. Pure.
 #pragma once
 
-#include "viewer/tui/dashboard.hpp"
+#include "viewer/tui/canvas.hpp"
+#include "viewer/tui/rows.hpp"
+#include "viewer/tui/ui_state.hpp"
 
-#include <string>
+#include <cstdint>
 #include <vector>
 
 namespace tidemark::viewer {
@@ -13,10 +15,8 @@ struct TableWindow {
   int rows = 0;  // below it
 };
 
-void draw_process_table(Canvas& canvas, const std::vector<Row>& rows, const DashboardState& state, TableWindow window);
-
-// Puts whole items, two blanks apart, as many as fit between `column` and the right edge: no number is ever cut.
-void put_items(Canvas& canvas, int column, int row, const std::vector<std::string>& items, Style style = Style::Normal);
+void draw_process_table(Canvas& canvas, const std::vector<Row>& rows, const UiState& state, TableWindow window,
+                        std::uint64_t now_ns);
 
 // Light below 10 %, heavy from 80 % on.
 [[nodiscard]] Style load_style(std::uint64_t part, std::uint64_t whole);

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 
 namespace tidemark::viewer {
 namespace {
@@ -49,7 +50,7 @@ std::string count(std::int64_t value) { return grouped(value); }
 
 }  // namespace
 
-void draw_row_detail(Canvas& canvas, const Row& row, std::uint64_t now_ns, int top) {
+void draw_row_detail(Canvas& canvas, const Row& row, const MarkedPeak* mark, std::uint64_t now_ns, int top) {
   draw_title(canvas, row, top);
   if (row.device == nullptr) {
     canvas.put(0, top + 1, "no device yet: nothing allocated", Style::Dim);
@@ -81,6 +82,11 @@ void draw_row_detail(Canvas& canvas, const Row& row, std::uint64_t now_ns, int t
   if (const std::string pool = to_text(row.process->snapshot.globals.inner_pool); !pool.empty()) {
     // What we call allocated is then what the program's own pool has reserved.
     items.insert(items.begin(), fmt::format("pools for itself: {}", pool));
+  }
+  if (mark != nullptr) {
+    const auto known = [](const std::optional<std::uint64_t>& bytes) { return bytes ? size_words(*bytes) : "-"; };
+    items.insert(items.begin(), fmt::format("my peak {} (held {}) since {}", known(mark->peaks.allocated),
+                                            known(mark->peaks.held), clock_text(mark->since_ns, now_ns)));
   }
   put_items(canvas, 0, top + 5, items, figures.ooms > 0 ? Style::Alarm : Style::Normal);
 }

@@ -1,7 +1,8 @@
 // The lower part of `top`: the selected row's numbers as bars against what the device has, and what moved. Pure.
 #pragma once
 
-#include "viewer/tui/dashboard.hpp"
+#include "viewer/tui/canvas.hpp"
+#include "viewer/tui/sample.hpp"
 
 #include <cstdint>
 
@@ -9,6 +10,7 @@ namespace tidemark::viewer {
 
 inline constexpr int kDetailRows = 6;
 
-void draw_row_detail(Canvas& canvas, const Row& row, std::uint64_t now_ns, int top);
+// `mark` may be null.
+void draw_row_detail(Canvas& canvas, const Row& row, const MarkedPeak* mark, std::uint64_t now_ns, int top);
 
 }  // namespace tidemark::viewer

@@ -1,6 +1,7 @@
 #include "viewer/tui/sampler.hpp"
 
-#include <csignal>
+#include "viewer/blocked_signals.hpp"
+
 #include <exception>
 #include <utility>
 
@@ -8,17 +9,8 @@ namespace tidemark::viewer {
 
 Sampler::Sampler(Look look, std::chrono::milliseconds interval, std::function<void()> on_news)
     : look_(std::move(look)), on_news_(std::move(on_news)), interval_(interval) {
-  // Signals are the terminal's business, in its thread; but a crash in this one has to put the terminal back, too, and
-  // a signal of a thread's own doing that is blocked ends the program without asking its handler.
-  sigset_t all;
-  sigset_t before;
-  sigfillset(&all);
-  for (const int crash : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS}) {
-    sigdelset(&all, crash);
-  }
-  pthread_sigmask(SIG_SETMASK, &all, &before);
+  const BlockedSignals blocked = BlockedSignals::but_crashes();
   thread_ = std::thread([this] { run(); });
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
 Sampler::~Sampler() {
@@ -34,6 +26,15 @@ void Sampler::set_interval(std::chrono::milliseconds interval) {
   const std::lock_guard lock(mutex_);
   interval_ = interval;
   changed_.notify_all();
+}
+
+void Sampler::set_focus(const Focus& focus) {
+  const std::lock_guard lock(mutex_);
+  if (focus_ != focus) {
+    focus_ = focus;
+    is_due_ = true;
+    changed_.notify_all();
+  }
 }
 
 void Sampler::order(Job job) {
@@ -54,7 +55,7 @@ std::optional<Sampler::Effect> Sampler::take_effect() {
 
 // Returns at the next look's time, at once with a job, or when it is over.
 std::optional<Sampler::Job> Sampler::wait_for_work(std::unique_lock<std::mutex>& lock) {
-  while (!stop_ && !job_ && last_look_ && std::chrono::steady_clock::now() < *last_look_ + interval_) {
+  while (!stop_ && !job_ && !is_due_ && last_look_ && std::chrono::steady_clock::now() < *last_look_ + interval_) {
     changed_.wait_until(lock, *last_look_ + interval_);
   }
   return std::exchange(job_, std::nullopt);
@@ -78,10 +79,13 @@ void Sampler::run() {
       break;
     }
     last_look_ = std::chrono::steady_clock::now();
+    is_due_ = false;
+    const Focus focus = focus_;
+    const std::chrono::milliseconds interval = interval_;
     lock.unlock();
     std::shared_ptr<const Sample> fresh;
     try {
-      fresh = std::make_shared<const Sample>(look_());
+      fresh = std::make_shared<const Sample>(look_(focus, interval));
     } catch (const std::exception& error) {
       effect = {.text = error.what(), .failed = true};
     }

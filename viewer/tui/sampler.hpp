@@ -2,8 +2,8 @@
 // that the next look shows its effect.
 #pragma once
 
-#include "viewer/model/act.hpp"
 #include "viewer/model/view.hpp"
+#include "viewer/tui/sample.hpp"
 
 #include <chrono>
 #include <condition_variable>
@@ -16,15 +16,10 @@
 
 namespace tidemark::viewer {
 
-// One look; never changed once made.
-struct Sample {
-  View view;
-  std::size_t waiting = 0;  // processes with the library and no allocation yet
-};
-
 class Sampler {
  public:
-  using Look = std::function<Sample()>;
+  // Is told when the next look will be.
+  using Look = std::function<Sample(const Focus&, std::chrono::milliseconds interval)>;
   // What an order came to, for the message line.
   struct Effect {
     std::string text;
@@ -39,6 +34,8 @@ class Sampler {
   Sampler& operator=(const Sampler&) = delete;
 
   void set_interval(std::chrono::milliseconds interval);
+  // Looks again at once if that is another one.
+  void set_focus(const Focus& focus);
   // Does `job` on the newest look, then looks again at once. One at a time: a second one replaces one not begun.
   void order(Job job);
 
@@ -58,6 +55,8 @@ class Sampler {
   std::chrono::milliseconds interval_;
   // None before the first: the clock begins at boot, so no time at all is long enough ago.
   std::optional<std::chrono::steady_clock::time_point> last_look_;
+  Focus focus_;
+  bool is_due_ = false;
   bool stop_ = false;
   std::optional<Job> job_;
   std::optional<Effect> effect_;

@@ -15,7 +15,8 @@ namespace tidemark::viewer {
 class Terminal {
  public:
   // nullptr: no terminal on stdin and stdout, or TERM names none that curses knows.
-  [[nodiscard]] static std::unique_ptr<Terminal> open();
+  // `with_mouse`: clicks and the wheel are keys, and no text can be marked with it.
+  [[nodiscard]] static std::unique_ptr<Terminal> open(bool with_mouse);
 
   Terminal(const Terminal&) = delete;
   Terminal& operator=(const Terminal&) = delete;

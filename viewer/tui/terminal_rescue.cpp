@@ -59,9 +59,13 @@ void on_deadly(int number) {
   raise(number);  // pending until this handler returns
 }
 
-void append(const char* capability) {
-  const char* text = tigetstr(capability);
-  if (text == nullptr || text == reinterpret_cast<const char*>(-1)) {
+const char* capability_of(const char* name) {
+  const char* text = tigetstr(name);
+  return text == nullptr || text == reinterpret_cast<const char*>(-1) ? nullptr : text;
+}
+
+void append(const char* text) {
+  if (text == nullptr) {
     return;
   }
   const std::size_t length = std::strlen(text);
@@ -106,7 +110,12 @@ void install(int wake_fd) {
 void arm() {
   leave_length = 0;
   for (const char* capability : {"sgr0", "cnorm", "rmkx", "rmcup"}) {
-    append(capability);
+    append(capability_of(capability));
+  }
+  // The mouse off, as curses does it: by the terminal's own word for it, else by xterm's.
+  if (capability_of("kmous") != nullptr) {
+    const char* mouse = capability_of("XM");
+    append(mouse != nullptr ? tiparm(mouse, 0) : "\033[?1000l");
   }
   armed = 1;
 }

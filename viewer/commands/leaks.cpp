@@ -1,0 +1,108 @@
+// tidemark leaks: what grows in a running program and stays, by stack.
+#include "viewer/blocked_signals.hpp"
+#include "viewer/commands/commands.hpp"
+#include "viewer/duration_text.hpp"
+#include "viewer/history/borrowed_recording.hpp"
+#include "viewer/history/growth_text.hpp"
+#include "viewer/history/take_snapshot.hpp"
+#include "viewer/history/top_option.hpp"
+#include "viewer/model/collect.hpp"
+#include "viewer/model/interval.hpp"
+#include "viewer/model/target.hpp"
+
+#include "shared/segment/own_identity.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <chrono>
+#include <csignal>
+#include <ctime>
+
+namespace tidemark::viewer {
+namespace {
+
+constexpr std::chrono::seconds kDefaultLength{30};
+
+constexpr std::array kOptions{
+    OptionSpec{"--for", "", Takes::Value, "SEC", "how long (30 s); what is freed within half of it is no leak"},
+    OptionSpec{"--top", "-n", Takes::Value, "N", "stacks of each device that are told (10); 0: all"},
+    OptionSpec{"--json", "", Takes::Nothing, "", "one JSON document"},
+};
+
+std::chrono::milliseconds length_of(const Arguments& arguments) {
+  const auto text = arguments.value("--for");
+  if (!text) {
+    return kDefaultLength;
+  }
+  const auto length = parse_duration(*text);
+  if (!length || length->count() == 0) {
+    throw Failure(ExitCode::Usage, fmt::format("leaks: --for '{}'; allowed: {}, above 0", *text, kDurationForms));
+  }
+  return *length;
+}
+
+[[noreturn]] void fail_ended(const ProcessView& process) {
+  throw Failure(ExitCode::NotFound, fmt::format("process {} ended before it could be told what stays", process.pid()));
+}
+
+// The snapshot after this long.
+MemorySnapshot snapshot_after(const ProcessView& process, std::chrono::milliseconds wait) {
+  if (!wait_for_end(*process.reader, wait)) {
+    if (!process.reader->is_owner_alive()) {
+      fail_ended(process);
+    }
+    throw Failure(ExitCode::Failed,
+                  fmt::format("interrupted: too short to tell what stays in process {}; it records as "
+                              "it did before",
+                              process.pid()));
+  }
+  return take_snapshot(look_again(process)).snapshot;
+}
+
+ExitCode run(const Arguments& arguments, const Context& context) {
+  const std::chrono::milliseconds length = length_of(arguments);
+  const std::size_t top = top_option(arguments, "leaks");
+  const View view = collect(context.directories);
+  const ProcessView& process = view.processes[resolve_target(view, arguments.operands().front())];
+  if (!process.is_alive()) {
+    throw Failure(ExitCode::NotFound,
+                  fmt::format("process {} is dead ({}): nothing grows there; 'tidemark report {}' tells what it held",
+                              process.pid(), to_text(process.snapshot.state), process.id()));
+  }
+  // Ctrl-C and its like end the waiting, wherever else they find us: what was borrowed goes back first.
+  const BlockedSignals signals{SIGINT, SIGTERM, SIGHUP};
+  BorrowedRecording recording{process};
+  if (!recording.detail().empty()) {
+    context.messages.note(fmt::format("process {}: {}", process.pid(), recording.detail()));
+  }
+  const std::uint64_t begin_ns = segment::clock_ns(CLOCK_REALTIME);
+  context.messages.note(fmt::format("watching process {} for {}{}", process.pid(),
+                                    duration_words(std::chrono::ceil<std::chrono::seconds>(length)),
+                                    recording.was_on() ? "" : "; it records meanwhile"));
+  const MemorySnapshot middle = snapshot_after(process, length / 2);
+  const MemorySnapshot end = snapshot_after(process, length - length / 2);
+  if (const auto failed = recording.give_back()) {
+    warn(*failed);
+  }
+  const auto growth = find_growth(begin_ns, middle, end);
+  const double seconds = static_cast<double>(end.time_ns() - middle.time_ns()) / 1e9;
+  fmt::print("{}", arguments.has("--json") ? growth_json(growth, seconds) + "\n"
+                                           : growth_text(growth, terminal_charset(), top));
+  return ExitCode::Done;
+}
+
+}  // namespace
+
+Command leaks_command() {
+  return {.syntax = {.name = "leaks",
+                     .operands = "TARGET",
+                     .takes = Operands::One,
+                     .summary = "Tells what grows in a running program and stays, by stack; records only meanwhile.",
+                     .examples = "  tidemark leaks 4711\n"
+                                 "  tidemark leaks server --for 10m     for what lives long\n",
+                     .options = kOptions},
+          .run = run};
+}
+
+}  // namespace tidemark::viewer

@@ -1,0 +1,69 @@
+// tidemark report: who holds the memory, since when, and how it is cut up.
+#include "viewer/commands/commands.hpp"
+#include "viewer/history/find_snapshot.hpp"
+#include "viewer/history/frame_text.hpp"
+#include "viewer/history/output_file.hpp"
+#include "viewer/history/report_json.hpp"
+#include "viewer/history/report_page.hpp"
+#include "viewer/history/report_text.hpp"
+#include "viewer/history/top_option.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+
+namespace tidemark::viewer {
+namespace {
+
+constexpr std::array kOptions{
+    OptionSpec{"--top", "-n", Takes::Value, "N", "stacks of each device that are told (10); 0: all"},
+    OptionSpec{"--html", "", Takes::Value, "FILE", "one page for a browser, with drawings; nothing in it is fetched"},
+    OptionSpec{"--force", "-f", Takes::Nothing, "", "overwrite FILE"},
+    OptionSpec{"--folded", "", Takes::Nothing, "", "stacks and bytes alone, for flame-graph tools"},
+    OptionSpec{"--json", "", Takes::Nothing, "", "one JSON document"},
+};
+
+ExitCode run(const Arguments& arguments, const Context& context) {
+  if (arguments.has("--json") + arguments.has("--folded") + arguments.has("--html") > 1) {
+    throw Failure(ExitCode::Usage, "report: one of --json, --folded and --html");
+  }
+  const std::size_t top = top_option(arguments, "report");
+  const TakenSnapshot taken = find_snapshot(arguments.operands().front(), context);
+  for (const std::string& note : taken.notes) {
+    context.messages.note(note);
+  }
+  if (arguments.has("--folded")) {
+    fmt::print("{}", folded_text(taken.snapshot));
+    return ExitCode::Done;
+  }
+  const Report report = report_of(taken.snapshot, kTextParts);
+  if (const auto page = arguments.value("--html")) {
+    OutputFile file{*page, arguments.has("--force")};
+    file.write(report_page(taken.snapshot, report_text(report, Charset::Utf8, top)));
+    file.finish();
+    fmt::print("{}: open it in a browser\n", *page);
+    return ExitCode::Done;
+  }
+  if (arguments.has("--json")) {
+    fmt::print("{}\n", report_json(report));
+  } else {
+    fmt::print("{}", report_text(report, terminal_charset(), top));
+  }
+  return ExitCode::Done;
+}
+
+}  // namespace
+
+Command report_command() {
+  return {.syntax = {.name = "report",
+                     .operands = "TARGET|FILE",
+                     .takes = Operands::One,
+                     .summary = "Tells who holds the memory: by stack, size and age, over time, and how it is cut up.",
+                     .examples = "  tidemark report 4711\n"
+                                 "  tidemark report oom.tmsnap --html oom.html\n"
+                                 "  tidemark report before.pickle --folded > held.folded\n",
+                     .options = kOptions},
+          .run = run};
+}
+
+}  // namespace tidemark::viewer
