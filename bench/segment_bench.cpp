@@ -26,7 +26,7 @@ class OneDevice {
     writer_ = std::make_unique<segment::SegmentWriter>(std::move(writer).value());
     auto slot = writer_->claim_device({}, basis_);
     if (!slot.ok()) std::abort();
-    slot_ = std::move(slot).value();
+    slot_ = slot.value();
   }
   OneDevice(const OneDevice&) = delete;
   OneDevice& operator=(const OneDevice&) = delete;

@@ -138,14 +138,16 @@ def google_benchmark(rounds, command, min_time):
     return {name: min(one[name] for one in runs) for name in runs[0]}
 
 
-def starts_and_segment(build, library, rounds):
+def starts_segment_and_stacks(build, library, rounds):
     loads = google_benchmark(rounds, [str(build / 'bench/load_bench'), str(library),
                                       str(build / 'bench/libtidemark_empty.so')], 1)
     segment = google_benchmark(rounds, [str(build / 'bench/segment_bench')], 0.2)
     markdown(['the life of /bin/true', 'us'],
              [[name.split('/')[0].replace('_', ' '), f'{value / 1e3:.0f}'] for name, value in loads.items()])
     markdown(['the segment', 'ns'], [[name.replace('_', ' '), nanoseconds(value)] for name, value in segment.items()])
-    return {'load': loads, 'segment': segment}
+    stacks = google_benchmark(rounds, [str(build / 'bench/stacks_bench')], 0.2)
+    markdown(['a stack of 20 or 40 frames', 'ns'], [[name.replace('_', ' '), nanoseconds(value)] for name, value in stacks.items()])
+    return {'load': loads, 'segment': segment, 'stacks': stacks}
 
 
 def main():
@@ -164,7 +166,7 @@ def main():
                   'traces': replay(bench, options)}
     everything['bars'] = judge(everything['peers'], everything['publishing'], everything['traces'])
     everything['doors'] = other_doors(bench, options)
-    everything |= starts_and_segment(bench.build, bench.library, options.rounds)
+    everything |= starts_segment_and_stacks(bench.build, bench.library, options.rounds)
     if options.json:
         options.json.write_text(json.dumps(everything, indent=1), encoding='utf-8')
 
