@@ -125,6 +125,62 @@ TEST(Counters, EachPeakSlotHasItsOwnPeak) {
   rig.freed(b);
 }
 
+// Beside it a twin whose peaks are really reset at that moment: each of its words is what the slot has to say.
+TEST(Counters, ASlotSaysWhatAllPeaksWouldBeHadTheyBeenResetWithIt) {
+  const auto before = [](CacheRig& rig) {
+    rig.freed(rig.allocated(30_MiB));
+    rig.freed(rig.allocated(700_B));
+    ASSERT_TRUE(rig.cache().empty_cache().ok());
+    rig.cache().add_other_kinds(5_MiB);
+    rig.cache().remove_other_kinds(4_MiB);
+  };
+  const auto after = [](CacheRig& rig) {
+    const DevicePtr small = rig.allocated(3000_B);
+    const DevicePtr large = rig.allocated(22_MiB);
+    rig.cache().add_other_kinds(1_MiB);
+    rig.freed(rig.allocated(700_KiB));
+    rig.freed(large);
+    rig.freed(small);
+  };
+  Policy policy = Policy::mtia_default();
+  policy.max_split_size = 21_MiB;  // so that there are oversize ones
+  CacheRig measured{policy};
+  CacheRig twin{policy};
+  const unsigned slot = alloc::DeviceCache::kAllPeakSlots - 1;
+  before(measured);
+  before(twin);
+
+  measured.cache().reset_peak_slot(slot);
+  twin.cache().reset_peaks();
+  after(measured);
+  after(twin);
+
+  const DeviceBasis since = measured.cache().counters_since(slot);
+  const DeviceBasis wanted = twin.cache().counters();
+  for (std::size_t peak = index_of(BasisWord::held_peak_bytes); peak <= index_of(BasisWord::peak_oversize_segments);
+       ++peak) {
+    EXPECT_EQ(since.words[peak], wanted.words[peak]) << "word " << peak;
+  }
+  EXPECT_EQ(since[BasisWord::peak_oversize_blocks], 1U);
+  EXPECT_EQ(since[BasisWord::peak_small_allocated_bytes], Bytes{716'800 + 3072}.count());
+  EXPECT_EQ(measured[BasisWord::peak_all_allocated_bytes], (30_MiB).count()) << "everybody else's peak stays";
+}
+
+TEST(Counters, NestedSlotsAndAResetBetweenThemAreEachRight) {
+  CacheRig rig;
+  const unsigned outer = alloc::DeviceCache::kPeakSlots;
+  const unsigned inner = outer + 1;
+  rig.cache().reset_peak_slot(outer);
+  rig.freed(rig.allocated(8_MiB));
+  rig.cache().reset_peak_slot(inner);
+  rig.freed(rig.allocated(2_MiB));
+  rig.cache().reset_peaks();
+
+  EXPECT_EQ(rig.cache().peak_slot(inner).allocated, 2_MiB);
+  EXPECT_EQ(rig.cache().peak_slot(outer).allocated, 8_MiB);
+  EXPECT_EQ(rig[BasisWord::peak_all_allocated_bytes], 0U);
+}
+
 TEST(Counters, TheDriversTimeIsCounted) {
   CacheRig rig;
   rig.device.before_allocate = [] { TestClock::advance(100); };

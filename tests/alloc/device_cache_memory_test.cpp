@@ -138,6 +138,7 @@ TEST(OutOfMemory, WaitsForSegmentsThatAnotherThreadIsJustGivingBack) {
 TEST(OutOfMemory, GivesOversizeBlocksBackFirst) {
   Policy policy = Policy::mtia_default();
   policy.max_split_size = 64_MiB;
+  policy.growth_gate = false;
   CacheRig rig{policy, 200_MiB};
   rig.freed(rig.allocated(70_MiB));
   rig.freed(rig.allocated(100_MiB));  // both cached; neither serves 130 MiB

@@ -39,8 +39,8 @@ std::vector<Command> commands_from(std::span<const std::uint8_t> bytes) {
   std::vector<Command> commands;
   for (; bytes.size() >= 6; bytes = bytes.subspan(6)) {
     Command command{.op = static_cast<Op>(bytes[0] % static_cast<std::uint8_t>(Op::count_)),
-                    .b = bytes[1] & 0x7FU,
-                    .device = bytes[1] >> 7U};
+                    .b = std::uint64_t{bytes[1]} & 0x7FU,
+                    .device = static_cast<decltype(Command::device)>(bytes[1] >> 7U)};
     // Sizes and times of every magnitude from few bits: a mantissa and an exponent.
     command.a = (std::uint64_t{bytes[2]} | std::uint64_t{bytes[3]} << 8 | std::uint64_t{bytes[4]} << 16)
                 << (bytes[5] % 16);

@@ -15,8 +15,8 @@ class CudaDriverRig final : public UpstreamRig {
     EXPECT_EQ(cuCtxSetCurrent(owner_), CUDA_SUCCESS);
     EXPECT_EQ(cuStreamCreate(&stream_, CU_STREAM_NON_BLOCKING), CUDA_SUCCESS);
     EXPECT_EQ(cuMemAlloc_v2(&scratch_, kScratch), CUDA_SUCCESS);
-    contexts_.note(owner_, 1);
-    contexts_.note(other_, 0);
+    contexts_.note(owner_, 1, backend::CudaContexts::Kind::Primary);
+    contexts_.note(other_, 0, backend::CudaContexts::Kind::Primary);
     const auto place = contexts_.current();
     EXPECT_TRUE(place.has_value());
     EXPECT_EQ(place->device, 1);
@@ -37,10 +37,16 @@ class CudaDriverRig final : public UpstreamRig {
   alloc::ContextId context() override { return context_; }
   bool begin_capture() override {
     gate_.announce();
+    EXPECT_EQ(cuStreamBeginCapture_v2(stream_, CU_STREAM_CAPTURE_MODE_GLOBAL), CUDA_SUCCESS);
     gate_.begun(stream_, owner_);
     return true;
   }
-  void end_capture() override { gate_.ended(stream_); }
+  void end_capture() override {
+    CUgraph graph = nullptr;
+    EXPECT_EQ(cuStreamEndCapture(stream_, &graph), CUDA_SUCCESS) << "a call of ours has invalidated it";
+    EXPECT_EQ(cuGraphDestroy(graph), CUDA_SUCCESS);
+    gate_.ended(stream_);
+  }
   void submit_work() override {
     EXPECT_EQ(cuCtxPushCurrent_v2(owner_), CUDA_SUCCESS);
     EXPECT_EQ(cuMemsetD8Async(scratch_, 1, kScratch, stream_), CUDA_SUCCESS);

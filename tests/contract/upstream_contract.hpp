@@ -264,14 +264,12 @@ TEST_P(UpstreamContract, MakesNoHelperCallDuringACapture) {
 
   ASSERT_FALSE(waited.ok());
   EXPECT_EQ(waited.error().code, ErrorCode::Busy);
-  ASSERT_FALSE(idle.ok());
-  EXPECT_EQ(idle.error().code, ErrorCode::Busy);
+  EXPECT_TRUE(idle.ok()) << "what the program gave up goes back, and the capture doesn't notice";
   ASSERT_FALSE(fence.ok());
   EXPECT_TRUE(fence.error().code == ErrorCode::Busy || fence.error().code == ErrorCode::Unsupported);
   ASSERT_FALSE(filled.ok());
   EXPECT_EQ(filled.error().code, ErrorCode::Busy);
   EXPECT_TRUE(upstream.may_make_helper_calls());
-  EXPECT_TRUE(upstream.release_idle(context, block).ok());
 }
 
 TEST_P(UpstreamContract, SaysThatACallIsRefusedInAHostFunctionAndLeavesAllAsItWas) {

@@ -192,6 +192,21 @@ TEST(MtiaCounters, GiveTheCacheBackAtOnce) {
   EXPECT_EQ(usage_of(world.device(guest.pid(), "mtia:0")), (Usage{0, 0, 3 * kMiB, 0}));
 }
 
+TEST(Counters, HaveAnEmptyCacheAtOnceWhereNothingIsCached) {
+  const ShimWorld world;
+  for (const GuestKind& kind : guest_kinds()) {
+    Launch launch = world.under_shim({kind.program});
+    launch.environment["TIDEMARK_MODE"] = "count";
+    Guest guest{launch};
+    guest.alloc(3 * kMiB);
+
+    const Outcome asked = world.tidemark({"empty-cache", std::to_string(guest.pid())});
+
+    EXPECT_EQ(asked.exit_code, 0) << kind.name << describe(asked);
+    EXPECT_NE(asked.out.find("nothing was cached"), std::string::npos) << describe(asked);
+  }
+}
+
 #ifdef TIDEMARK_TEST_CUDA
 TEST(CudaCounters, GiveTheCacheBackInTheProgramsNextAllocation) {
   const ShimWorld world;

@@ -11,6 +11,11 @@ std::vector<GuestKind> guest_kinds() {
   return kinds;
 }
 
+Guest::Guest(const Launch& launch) : Conversation(launch) {
+  const std::string answer = ask("hello");
+  EXPECT_EQ(answer, "hello") << err();
+}
+
 int Guest::alloc(std::uint64_t size) {
   const std::string answer = ask("alloc " + std::to_string(size));
   if (answer.rfind("ok ", 0) == 0) return std::stoi(answer.substr(3));

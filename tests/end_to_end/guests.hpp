@@ -27,7 +27,8 @@ inline std::string name_of(const testing::TestParamInfo<GuestKind>& info) { retu
 // A running guest. What it answers is compared by the tests; what must work here fails the test if it does not.
 class Guest : public Conversation {
  public:
-  explicit Guest(const Launch& launch) : Conversation(launch) {}
+  // Waits for its main: before that /proc shows the test's own environment under its pid, and no library yet.
+  explicit Guest(const Launch& launch);
 
   // The slot of the new block.
   int alloc(std::uint64_t size);

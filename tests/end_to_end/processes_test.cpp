@@ -122,38 +122,42 @@ TEST_P(Processes, MayFreeInADestructor) {
 }
 
 TEST_P(Processes, LeaveTheirParentsNumbersAloneAfterAFork) {
-  Guest guest{shimmed_whole()};
-  guest.alloc(3 * kMiB);
+  for (const char* way : {"fork", "clone"}) {
+    Guest guest{shimmed_whole()};
+    guest.alloc(3 * kMiB);
 
-  const pid_t child = child_pid(guest.ask("fork"));
-  // CUDA gives nothing to the child of a process that had initialised it (error 3); MTIA a device of its own.
-  const std::string answer = guest.ask("alloc 1000");
+    const pid_t child = child_pid(guest.ask(way));
+    // CUDA gives nothing to the child of a process that had initialised it (error 3); MTIA a device of its own.
+    const std::string answer = guest.ask("alloc 1000");
 
-  if (GetParam().backend == "cuda") {
-    EXPECT_EQ(answer, "error 3");
-    EXPECT_EQ(state(child), "");
-  } else {
-    EXPECT_EQ(answer.substr(0, 3), "ok ");
-    EXPECT_EQ(usage_of(world_.device(child, GetParam().device())), (Usage{1000, 1024, 1024, 2 * kMiB}));
+    if (GetParam().backend == "cuda") {
+      EXPECT_EQ(answer, "error 3") << way;
+      EXPECT_EQ(state(child), "") << way;
+    } else {
+      EXPECT_EQ(answer.substr(0, 3), "ok ") << way;
+      EXPECT_EQ(usage_of(world_.device(child, GetParam().device())), (Usage{1000, 1024, 1024, 2 * kMiB})) << way;
+    }
+    EXPECT_EQ(usage(guest), (Usage{3 * kMiB, 4 * kMiB, 4 * kMiB, 4 * kMiB})) << way;
+    EXPECT_EQ(guest.ask("exit 7"), "child ended 7");
+    EXPECT_EQ(state(child), "") << way;
+    EXPECT_EQ(state(guest.pid()), "live") << way;
+    guest.free(0);
+    EXPECT_EQ(usage(guest), (Usage{0, 0, 4 * kMiB, 4 * kMiB})) << way;
   }
-  EXPECT_EQ(usage(guest), (Usage{3 * kMiB, 4 * kMiB, 4 * kMiB, 4 * kMiB}));
-  EXPECT_EQ(guest.ask("exit 7"), "child ended 7");
-  EXPECT_EQ(state(child), "");
-  EXPECT_EQ(state(guest.pid()), "live");
-  guest.free(0);
-  EXPECT_EQ(usage(guest), (Usage{0, 0, 4 * kMiB, 4 * kMiB}));
 }
 
 TEST_P(Processes, ForkedBeforeTheFirstAllocationStandAlone) {
-  Guest guest{shimmed_whole()};
+  for (const char* way : {"fork", "clone"}) {
+    Guest guest{shimmed_whole()};
 
-  const pid_t child = child_pid(guest.ask("fork"));
-  guest.alloc(1000);
+    const pid_t child = child_pid(guest.ask(way));
+    guest.alloc(1000);
 
-  EXPECT_EQ(usage_of(world_.device(child, GetParam().device())), (Usage{1000, 1024, 1024, 2 * kMiB}));
-  EXPECT_EQ(state(guest.pid()), "");
-  EXPECT_EQ(guest.ask("exit 0"), "child ended 0");
-  EXPECT_EQ(world_.files(), std::vector<std::string>{});
+    EXPECT_EQ(usage_of(world_.device(child, GetParam().device())), (Usage{1000, 1024, 1024, 2 * kMiB})) << way;
+    EXPECT_EQ(state(guest.pid()), "") << way;
+    EXPECT_EQ(guest.ask("exit 0"), "child ended 0");
+    EXPECT_EQ(world_.files(), std::vector<std::string>{}) << way;
+  }
 }
 
 TEST_P(Processes, GetTheDriversAnswerForAParentsPointer) {
@@ -179,6 +183,27 @@ TEST_P(Processes, MayStartOthersInEveryWay) {
   EXPECT_EQ(world_.ps()["processes"].size(), 1u);
 }
 
+// The child is a program of its own on the same device, while its parent holds memory and waits for it.
+TEST_P(Processes, StartedInEveryWayStandAlone) {
+  for (const char* way : {"spawn ", "vfork "}) {
+    Guest guest{shimmed_whole()};
+    guest.alloc(3 * kMiB);
+
+    guest.write_line(way + GetParam().program);
+    guest.alloc(1000);
+
+    const nlohmann::json processes = world_.ps()["processes"];
+    ASSERT_EQ(processes.size(), 2u) << processes.dump(1);
+    const nlohmann::json& child = processes[processes[0]["pid"] == guest.pid() ? 1 : 0];
+    EXPECT_EQ(usage_of(child["devices"][0]), (Usage{1000, 1024, 1024, 2 * kMiB})) << way;
+    EXPECT_EQ(usage(guest), (Usage{3 * kMiB, 4 * kMiB, 4 * kMiB, 4 * kMiB})) << way;
+    EXPECT_EQ(guest.ask("exit 7"), "7") << way;
+    EXPECT_EQ(world_.ps()["processes"].size(), 1u) << way;
+    guest.free(0);
+    EXPECT_EQ(guest.finish(), Outcome{.exit_code = 0}) << way;
+  }
+}
+
 TEST_P(Processes, ThatExecAreNewOnes) {
   Guest guest{shimmed_whole()};
   guest.alloc(3 * kMiB);
@@ -189,6 +214,24 @@ TEST_P(Processes, ThatExecAreNewOnes) {
   EXPECT_EQ(state(guest.pid()), "live");
   EXPECT_EQ(usage(guest), (Usage{1000, 1024, 1024, 2 * kMiB}));
   EXPECT_EQ(guest.finish(), Outcome{.exit_code = 0});
+}
+
+// It was taken for killed.
+TEST_P(Processes, ThatRunAnotherProgramAreReplaced) {
+  Guest guest{shimmed_whole()};
+  guest.alloc(3 * kMiB);
+
+  guest.write_line("exec /bin/cat");
+  EXPECT_EQ(guest.ask("it runs"), "it runs");
+
+  EXPECT_EQ(state(guest.pid()), "replaced");
+  const Outcome shown = world_.tidemark({"show", std::to_string(guest.pid())});
+  EXPECT_NE(shown.out.find("replaced by exec"), std::string::npos) << describe(shown);
+  const Outcome asked = world_.tidemark({"reset-peak", std::to_string(guest.pid())});
+  EXPECT_EQ(asked.exit_code, 3) << describe(asked);
+  EXPECT_NE(asked.err.find("gone: the program was replaced by exec"), std::string::npos) << describe(asked);
+  guest.finish();
+  EXPECT_EQ(state(guest.pid()), "killed") << "nobody can tell any more";
 }
 
 // At whatever it is doing just then.

@@ -7,6 +7,7 @@ namespace tidemark::test {
 namespace {
 
 constexpr int kInvalidValue = 1;
+constexpr int kNoSuchCall = -1;
 
 std::vector<GuestKind> cuda_kinds() {
   std::vector<GuestKind> kinds = guest_kinds();
@@ -50,6 +51,26 @@ TEST_P(Sharing, MakesLaterBlocksSharable) {
   guest.alloc(1000);
 
   EXPECT_EQ(guest.code("ipc 1"), 0);
+}
+
+// It may write to the block after our free. By the attribute that announces it, by a token for its driver, by a token
+// among other answers.
+TEST_P(Sharing, WithANetworkCardPinsTheSegment) {
+  for (const char* way : {" 0", " 1", " 2"}) {
+    Guest guest{shimmed()};
+    guest.alloc(1000);
+    guest.alloc(3 * kMiB);
+    const int code = guest.code(std::string{"card 0"} + way);
+    if (code == kNoSuchCall) GTEST_SKIP() << "the runtime has no such call";
+    ASSERT_EQ(code, 0) << way;
+    ASSERT_EQ(guest.code(std::string{"card 1"} + way), 0) << way;
+
+    guest.free(0);
+    guest.free(1);
+    EXPECT_EQ(usage(guest).reserved, 0u) << way;
+    guest.alloc(1000);
+    EXPECT_EQ(device(guest)["cache"]["passed_through"], 1) << way;
+  }
 }
 
 TEST_P(Sharing, AFreeInAStreamsOrderIsOneOfOurs) {

@@ -34,7 +34,7 @@ std::vector<Program> programs() {
   for (const char* directory : {TIDEMARK_TEST_SAMPLES, TIDEMARK_TEST_PROGRAMS_UNCHANGED}) {
     std::error_code missing;
     for (const auto& entry : std::filesystem::directory_iterator(directory, missing)) {
-      const std::filesystem::path path = entry.path();
+      const std::filesystem::path& path = entry.path();
       if (!entry.is_regular_file() || path.extension() == ".so") continue;
       if (path.extension() == ".py") {
         all.push_back({letters_of(path.filename()), {"/usr/bin/python3", "-B", path}});
@@ -77,6 +77,18 @@ TEST_P(Unchanged, UnderTheShim) {
     EXPECT_EQ(without_our_out_of_memory_lines(run(launch)), alone) << "mode '" << mode << "'";
     EXPECT_EQ(world.files(), std::vector<std::string>{}) << "mode '" << mode << "'";
   }
+}
+
+// Every stack is taken: on small stacks, in signal handlers, beside forks, in threads that are cancelled.
+TEST_P(Unchanged, WhileItIsRecorded) {
+  const Outcome alone = run(ShimWorld::natively(GetParam().command));
+  const ShimWorld world;
+  Launch launch = world.under_shim(GetParam().command);
+  launch.environment["TIDEMARK_KEEP"] = "none";
+  launch.environment["TIDEMARK_RECORD"] = "all";
+
+  EXPECT_EQ(without_our_out_of_memory_lines(run(launch)), alone);
+  EXPECT_EQ(world.files(), std::vector<std::string>{});
 }
 
 }  // namespace

@@ -18,8 +18,7 @@ SOURCE_ROOT, WITH_CUDA = Path(sys.argv[3]), sys.argv[4] == 'ON'
 GLIBC_FLOOR = (2, 35)
 
 # Not in the lists of hooked names: the door, and the one symbol for the client library.
-OTHER_EXPORTS = {'dlsym'}
-OPTIONAL_EXPORTS = {'tidemark_shim_v1'}
+OTHER_EXPORTS = {'dlsym', 'tidemark_shim_v1'}
 
 # Come with the C run-time, libstdc++ (its pool for exceptions) and Boost (its page size): none of ours.
 TOLERATED_AT_LOAD = [re.compile(pattern) for pattern in (
@@ -45,7 +44,13 @@ class TheLibrary(unittest.TestCase):
         hooked = hooked_names()
         self.assertGreater(len(hooked), 4)
 
-        self.assertEqual(sorted(hooked | OTHER_EXPORTS), sorted(LIBRARY.exported - OPTIONAL_EXPORTS))
+        self.assertEqual(sorted(hooked | OTHER_EXPORTS), sorted(LIBRARY.exported))
+
+    def test_notes_of_every_hooked_function_that_it_was_called(self):
+        entry = '\n'.join(file.read_text(encoding='utf-8') for file in (SOURCE_ROOT / 'shim/entry').glob('*.cpp'))
+        noted = set(re.findall(r'\buses::(\w+)\.entered\(\)', entry)) | set(re.findall(r'IN_CALLERS_RUNTIME\((\w+)', entry))
+
+        self.assertEqual(set(), hooked_names() - noted)
 
     def test_exports_functions_without_a_version(self):
         for symbol in LIBRARY.dynamic_symbols:

@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-SHARED = ['shared/base', 'shared/segment', 'shared/control']
+SHARED = ['shared/base', 'shared/segment', 'shared/control', 'shared/history']
 ANY = ['*']
 
 # A room is the longest of these prefixes that a file's path has. It may include itself, the C++ and C libraries, and what
@@ -13,15 +13,19 @@ ROOMS = {
     'shared/base': [],
     'shared/segment': ['shared/base', 'boost'],
     'shared/control': ['shared/base', 'shared/segment'],
+    'shared/history': ['shared/base', 'shared/segment'],
     'shim/alloc': ['shared/base'],
     'shim/hook': ['dlfcn'],
+    'shim/stacks': ['shared/base', 'shared/history', 'shim/hook', 'dlfcn'],
     'shim/backend': ['shared/base', 'shim/alloc', 'shim/hook', 'driver', 'dlfcn'],
-    'shim/publish': ['shim/alloc', *SHARED],
+    'shim/publish': ['shim/alloc', 'shim/stacks', *SHARED],
     'shim/runtime': ['shim/alloc', 'shim/hook', 'shim/backend', 'shim/publish', 'driver', 'dlfcn', *SHARED],
     # Of the backends no more than where a driver's real functions are: what they do with them is the runtime's to ask.
     'shim/entry': ['shim/runtime', 'shim/hook', 'shared/base', 'shim/backend/cuda_runtimes.hpp',
                    'shim/backend/cuda_symbols.hpp', 'shim/backend/mtia_symbols.hpp', 'driver', 'dlfcn'],
-    'viewer': ['fmt', 'cli', 'json', 'curses', 'dlfcn', *SHARED],
+    'viewer/symbols': ['elfutils', 'shared/base'],
+    'viewer/http': ['beast'],
+    'viewer': ['viewer/symbols', 'viewer/http', 'fmt', 'cli', 'json', 'curses', 'dlfcn', *SHARED],
     'client': ['dlfcn', *SHARED],
     'simulator': ['driver', 'dlfcn'],
     'tests/programs': ['driver', 'dlfcn'],
@@ -32,10 +36,12 @@ ROOMS = {
 # Headers that are not ours, by kind; whatever matches none is the C or C++ library's.
 OUTSIDE = [
     ('driver', re.compile(r'^(simulator/mtia/include/)?mtia\.h$|^(cuda|nv|driver_types|vector_types|library_types)\w*\.h$')),
+    ('beast', re.compile(r'^boost/(asio|beast)/')),
     ('boost', re.compile(r'^boost/')),
     ('fmt', re.compile(r'^fmt/')),
     ('cli', re.compile(r'^CLI/')),
     ('json', re.compile(r'^nlohmann/')),
+    ('elfutils', re.compile(r'^(elfutils/|(dwarf|libelf|gelf)\.h$)')),
     ('curses', re.compile(r'^(n?curses|ncursesw/)')),
     ('test', re.compile(r'^(gtest|gmock|benchmark)/')),
     ('dlfcn', re.compile(r'^dlfcn\.h$')),

@@ -46,13 +46,11 @@ mapped[:] = 2.5
 on_device = cuda.to_device(pinned)
 print('pinned', float(on_device.copy_to_host().sum()), 'mapped', float(mapped.sum()))
 
-try:
-    cuda.managed_array(10, dtype=numpy.float32)
-    print('managed memory')
-except cuda.cudadrv.driver.CudaAPIError as error:
-    print('no managed memory, code', error.code)
+managed = cuda.managed_array(10, dtype=numpy.float32)
+managed[:] = 1.5
+print('managed', float(managed.sum()))
 
-del first, second, on_stream, on_device, pinned, mapped
+del first, second, on_stream, on_device, pinned, mapped, managed
 context.deallocations.clear()
 cuda.synchronize()
 cuda.close()

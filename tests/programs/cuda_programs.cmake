@@ -24,6 +24,7 @@ foreach(source
   cuda_almost_full.c
   cuda_async_frees.c
   cuda_capture.c
+  cuda_captured.c
   cuda_devices.c
   cuda_early_reuse.c
   cuda_exec.c
@@ -33,6 +34,8 @@ foreach(source
   cuda_hold.c
   cuda_host_function.c
   cuda_refused_async_frees.c
+  cuda_scopes.c
+  cuda_signals.c
   cuda_sizes.c
   cuda_small_stack.c
   cuda_static_destructors.cpp
@@ -43,12 +46,37 @@ foreach(source
   get_filename_component(name "${source}" NAME_WE)
   cuda_program(${name} SOURCE ${source} LINKS Tidemark::cudart)
 endforeach()
-foreach(name cuda_ipc cuda_null cuda_pointers cuda_reset)
+foreach(name cuda_imports cuda_ipc cuda_null cuda_pointers cuda_reset)
   cuda_program(${name} SOURCE ${name}.c LINKS Tidemark::cudart Tidemark::cuda)
 endforeach()
-foreach(name cuda_capture_forms cuda_driver_sizes cuda_green cuda_thread_state)
+foreach(name
+  cuda_answers
+  cuda_capture_forms
+  cuda_contexts
+  cuda_crowded
+  cuda_dlmopen
+  cuda_driver_sizes
+  cuda_elsewhere
+  cuda_every_context
+  cuda_full_captures
+  cuda_graph_room
+  cuda_green
+  cuda_kinds
+  cuda_thread_state
+  cuda_unaccounted
+  cuda_wrong_arguments)
   cuda_program(${name} SOURCE ${name}.c LINKS Tidemark::cuda)
 endforeach()
+
+# Built with a sanitizer, whose own runtime is inside: it looks functions up before anything else runs.
+if(NOT TIDEMARK_SANITIZE)
+  foreach(sanitizer address thread)
+    cuda_program(cuda_sizes_${sanitizer} SOURCE cuda_sizes.c LINKS Tidemark::cudart)
+    target_compile_options(cuda_sizes_${sanitizer} PRIVATE -fsanitize=${sanitizer})
+    string(SUBSTRING ${sanitizer} 0 1 initial)
+    target_link_options(cuda_sizes_${sanitizer} PRIVATE -fsanitize=${sanitizer} -static-lib${initial}san)
+  endforeach()
+endif()
 
 # With a runtime of their own inside, as nvcc links by default.
 foreach(name sizes wrong_frees exit_holding)
@@ -69,6 +97,10 @@ foreach(name cuda_dlopen cuda_resolver)
 endforeach()
 cuda_program(cuda_two_runtimes SOURCE cuda_two_runtimes.c LINKS cudart_sim_static)
 add_dependencies(cuda_two_runtimes cudart)
+cuda_program(cuda_two_drivers SOURCE cuda_two_drivers.c LINKS cudart_sim_static)
+target_compile_definitions(cuda_two_drivers PRIVATE BARE_CUDART="$<TARGET_FILE:cudart_bare>")
+add_dependencies(cuda_two_drivers cudart cudart_bare)
+cuda_program(cuda_beside_mtia SOURCE cuda_beside_mtia.c LINKS Tidemark::cudart Tidemark::mtia)
 
 cuda_program_library(cuda_plugin cuda_plugin.c)
 target_link_libraries(cuda_plugin PRIVATE Tidemark::cudart)

@@ -1,5 +1,6 @@
-/* Carries a static runtime of its own and opens the shared one as well: both end in the same driver, and each frees
- * what the other allocated. */
+/* cuda_two_runtimes [LIBRARY]: carries a static runtime of its own and opens a shared one as well. Both end in the
+ * same driver, and each frees what the other allocated; with a LIBRARY, which may have a driver of its own, each frees
+ * its own. */
 #include <dlfcn.h>
 
 #include "tests/programs/cuda_say.h"
@@ -8,8 +9,8 @@
 #define CUDART_NAME "libcudart.so.13"
 #endif
 
-int main(void) {
-  void* shared = dlopen(CUDART_NAME, RTLD_NOW | RTLD_LOCAL);
+int main(int argc, char** argv) {
+  void* shared = dlopen(argc > 1 ? argv[1] : CUDART_NAME, RTLD_NOW | RTLD_LOCAL);
   if (shared == NULL) {
     fprintf(stderr, "%s\n", dlerror());
     return 1;
@@ -24,8 +25,8 @@ int main(void) {
   void* theirs = NULL;
   say("malloc in the static one", cudaMalloc(&mine, 1000));
   say("malloc in the shared one", allocate(&theirs, 3 << 20));
-  say("free in the other", release(mine));
-  say("free in the other", cudaFree(theirs));
+  say("free", argc > 1 ? cudaFree(mine) : release(mine));
+  say("free", argc > 1 ? release(theirs) : cudaFree(theirs));
   say("free again in the shared one", release(theirs));
   say("last error of the static one", cudaGetLastError());
   say("last error of the shared one", last_error());

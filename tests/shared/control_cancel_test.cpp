@@ -16,7 +16,6 @@ namespace {
 
 using namespace std::chrono_literals;
 using segment::AckStatus;
-using segment::ControlPolicy;
 using segment::SegmentReader;
 using test::ControlWorld;
 

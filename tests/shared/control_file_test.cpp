@@ -67,6 +67,29 @@ TEST(ControlFile, FullOfGarbageHoldsNoRequest) {
   EXPECT_EQ(ControlClient::open(reader).error().code, ErrorCode::BadFormat);
 }
 
+// A viewer was killed over its request, and somebody scribbled on it, while the host had it in its hands: the next
+// viewer gave its own the same number, and took the answer to the first.
+TEST(ControlFile, WithASpoiltSlotGivesNobodyTheAnswerToAnothersRequest) {
+  ControlWorld world;
+  const SegmentReader reader = world.reader();
+  ASSERT_TRUE(ControlClient::open(reader).value().post({.operation = Operation::ResetPeak}).ok());
+  RequestRecord spoilt = record_of(1);
+  spoilt.checksum += 1;
+  write_record(world, 0, spoilt);
+  ControlClient second = ControlClient::open(reader).value();
+  ASSERT_EQ(second.slot(), 0u);
+  ASSERT_TRUE(second.post({.operation = Operation::Ping}).ok());
+
+  segment::Acknowledgement of_the_first;
+  of_the_first.ticket = 1;
+  of_the_first.status = AckStatus::Done;
+  world.writer.acknowledge(0, of_the_first);
+
+  EXPECT_NE(second.wait(0ns).kind, OutcomeKind::Done);
+  Service service{world.host};
+  EXPECT_EQ(second.request({.operation = Operation::Ping}, 60s).kind, OutcomeKind::Done);
+}
+
 TEST(ControlFile, ThatWasReplacedIsClosedForGood) {
   ControlWorld world;
   const SegmentReader reader = world.reader();
@@ -149,10 +172,10 @@ TEST(ControlFile, IsReadAlsoWhereTheKernelMayNotCopyFromAMapping) {
 
 TEST(ControlFile, ThatTheHostLostEndsTheWait) {
   ControlWorld world;
-  const Service service{world.host};
   const SegmentReader reader = world.reader();
   ControlClient client = ControlClient::open(reader).value();
   ASSERT_EQ(::unlink(world.control_path().c_str()), 0);
+  const Service service{world.host};  // only now: a look that began before the file went may still take what it reads
 
   const Outcome outcome = client.request({.operation = Operation::ResetPeak}, 1h);  // or the test's time limit ends it
 

@@ -92,12 +92,15 @@ TEST(Policy, DecidesWhichRequestsAreObeyed) {
            Case{ControlPolicy::Full, Operation::RecordStart, OutcomeKind::Done},
            Case{ControlPolicy::Peaks, Operation::ResetPeak, OutcomeKind::Done},
            Case{ControlPolicy::Peaks, Operation::Snapshot, OutcomeKind::Done},
+           Case{ControlPolicy::Peaks, Operation::BeginPeak, OutcomeKind::Done},
+           Case{ControlPolicy::Peaks, Operation::ReadPeak, OutcomeKind::Done},
            Case{ControlPolicy::Peaks, Operation::ResetAccumulated, OutcomeKind::Refused},
            Case{ControlPolicy::Peaks, Operation::EmptyCache, OutcomeKind::Refused},
            Case{ControlPolicy::Peaks, Operation::ClearLimit, OutcomeKind::Refused},
            Case{ControlPolicy::Peaks, Operation::RecordStop, OutcomeKind::Refused},
            Case{ControlPolicy::Off, Operation::Ping, OutcomeKind::Done},
            Case{ControlPolicy::Off, Operation::ResetPeak, OutcomeKind::Refused},
+           Case{ControlPolicy::Off, Operation::BeginPeak, OutcomeKind::Refused},
        }) {
     ControlWorld world{policy};
     const SegmentReader reader = world.reader();
@@ -257,6 +260,26 @@ TEST(Slots, AreHeldByOneViewerEach) {
 
   clients.erase(clients.begin() + 7);
   EXPECT_EQ(ControlClient::open(reader).value().slot(), 7u);
+}
+
+TEST(Slots, AreWaitedForWhileAllAreTaken) {
+  ControlWorld world;
+  const SegmentReader reader = world.reader();
+  std::vector<ControlClient> clients;
+  for (std::uint32_t i = 0; i < kRequestSlots; ++i) {
+    clients.push_back(ControlClient::open(reader).value());
+  }
+  Result<std::uint32_t> slot = Error{ErrorCode::System};
+
+  std::thread next{[&] {
+    const Result<ControlClient> client = ControlClient::open(reader, 60s);
+    slot = client ? Result<std::uint32_t>{client.value().slot()} : Result<std::uint32_t>{client.error()};
+  }};
+  clients.erase(clients.begin() + 7);
+  next.join();
+
+  ASSERT_TRUE(slot.ok());
+  EXPECT_EQ(slot.value(), 7u);
 }
 
 TEST(Slots, AreServedTogether) {

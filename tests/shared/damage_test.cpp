@@ -115,7 +115,7 @@ TEST_F(DamagedSegment, WithSectionsThatCannotBeIsRefused) {
     std::uint32_t value;
   };
   for (const auto& [what, field, value] : {
-           Case{"beyond the end", offsetof(SectionEntry, offset), 32768},
+           Case{"beyond the end", offsetof(SectionEntry, offset), kSegmentBytes},
            Case{"offset that overflows", offsetof(SectionEntry, offset), 0xFFFFFFF8},
            Case{"over the head", offsetof(SectionEntry, offset), 0},
            Case{"crooked", offsetof(SectionEntry, offset), 6145},

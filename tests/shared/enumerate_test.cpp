@@ -29,7 +29,7 @@ class Segments : public testing::Test {
   std::string add_dead(std::uint64_t nonce, std::uint64_t sign_s) {
     test::SegmentImage image;
     image.put(offsetof(Head, nonce), nonce);
-    const std::string name{stats_name({.uid = ::geteuid(), .pid = 4711, .nonce = nonce}).view()};
+    std::string name{stats_name({.uid = ::geteuid(), .pid = 4711, .nonce = nonce}).view()};
     image.write_to(directory / name);
     test::write_file(directory / (name + ".ctl"), std::vector<std::byte>(100));
     set_time(name, sign_s);
@@ -153,6 +153,18 @@ TEST_F(Segments, AreOnlyNamedByADryRun) {
   EXPECT_TRUE(exists(old) && exists(old + ".ctl"));
 }
 
+TEST_F(Segments, OfOneRunCanBeRemovedAlone) {
+  const std::string ours = add_dead(2, 1000);
+  const std::string others = add_dead(3, 1000);
+
+  const GcResult result =
+      collect({.keep_for = std::chrono::seconds{0}, .is_meant = [](std::uint64_t nonce) { return nonce == 2; }});
+
+  EXPECT_EQ(result.removed.size(), 1u);
+  EXPECT_FALSE(exists(ours) || exists(ours + ".ctl"));
+  EXPECT_TRUE(exists(others) && exists(others + ".ctl"));
+}
+
 constexpr uid_t kNobody = 65534;
 
 TEST_F(Segments, OfOtherUsersAreCountedAndLeft) {
@@ -226,6 +238,18 @@ TEST_F(Segments, LeaveNoCompanionBehind) {
   set_time(name + ".hist", 1000);
   collect();
   EXPECT_FALSE(exists(name + ".hist"));
+}
+
+TEST_F(Segments, LeaveNoSnapshotThatNobodyFetched) {
+  const std::string name{stats_name({.uid = ::geteuid(), .pid = 1, .nonce = 5}).view()};
+  test::write_file(directory / (name + ".snap.3"), {});
+
+  collect();
+
+  EXPECT_TRUE(exists(name + ".snap.3")) << "somebody may just be fetching it";
+  set_time(name + ".snap.3", 1000);
+  collect();
+  EXPECT_FALSE(exists(name + ".snap.3"));
 }
 
 TEST_F(Segments, BeingMadeAreLeftAlone) {

@@ -1,18 +1,23 @@
 // Segments and what happens to processes: killed at any step, stopped, forked, another user, a full file system.
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sched.h>
 #include <sys/mount.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <cstddef>
+#include <ctime>
 #include <string>
 
 #include "shared/segment/enumerate.hpp"
 #include "shared/segment/layout.hpp"
 #include "shared/segment/liveness.hpp"
+#include "shared/segment/own_identity.hpp"
 #include "shared/segment/reader.hpp"
 #include "shared/segment/sequence.hpp"
 #include "shared/segment/writer.hpp"
@@ -61,6 +66,70 @@ TEST(Process, ThatIsStoppedIsNotDead) {
 
   EXPECT_EQ(reader.state(), ProcessState::Stopped);
   EXPECT_TRUE(reader.is_owner_alive());
+}
+
+// What a screen saves itself: the kernel is not asked whether a process is stopped that has just beaten.
+TEST(Process, ThatHasJustBeatenIsTakenForRunningWhileItLives) {
+  const TemporaryDirectory directory;
+  Host host{directory};
+  const SegmentListing found = list(directory);
+  const SegmentReader& reader = found.segments.at(0).reader;
+  host.child().send(SIGSTOP);
+  host.child().wait_until_stopped();
+  ASSERT_EQ(::chmod(reader.path().c_str(), 0600), 0);
+  const FileHandle file{::open(reader.path().c_str(), O_RDWR | O_CLOEXEC)};
+  const auto beat = [&](std::uint64_t number, std::uint64_t time) {
+    const std::uint64_t words[] = {number, 0, time};
+    constexpr std::size_t kAt = offsetof(SegmentLayout, global) + offsetof(GlobalRecord, heartbeat_count);
+    ASSERT_EQ(::pwrite(file.get(), words, sizeof words, kAt), static_cast<ssize_t>(sizeof words));
+  };
+  const auto state = [&](std::uint64_t seen) { return reader.snapshot({}, {.heartbeat_count = seen}).state; };
+
+  // A slow machine may take longer than a beat is believed: then there is another one.
+  std::uint64_t number = 1;
+  do {
+    beat(++number, clock_ns(CLOCK_BOOTTIME));
+  } while (state(number - 1) != ProcessState::Live && number < 1000);
+
+  EXPECT_LT(number, 1000U);
+  EXPECT_EQ(reader.snapshot().state, ProcessState::Stopped) << "nothing earlier is known";
+  EXPECT_EQ(state(number), ProcessState::Stopped) << "it has not beaten since";
+  beat(++number, clock_ns(CLOCK_BOOTTIME) - 3'000'000'000);
+  EXPECT_EQ(state(number - 1), ProcessState::Stopped) << "not lately";
+  beat(++number, clock_ns(CLOCK_BOOTTIME) + 3'600'000'000'000);
+  EXPECT_EQ(state(number - 1), ProcessState::Stopped) << "by another clock";
+
+  host.child().send(SIGKILL);
+  host.child().wait();
+  beat(++number, clock_ns(CLOCK_BOOTTIME));
+  EXPECT_EQ(state(number - 1), ProcessState::Killed) << "the lock tells";
+}
+
+// It was taken for killed.
+TEST(Process, ThatRunsAnotherProgramIsReplaced) {
+  const TemporaryDirectory directory;
+  Bell ready;
+  Child child{[&] {
+    auto made = SegmentWriter::create(test::options_in(directory));
+    ready.ring();
+    ::execl("/bin/sleep", "sleep", "1000", static_cast<char*>(nullptr));
+    return 1;
+  }};
+  ASSERT_TRUE(ready.wait());
+  const SegmentListing found = list(directory);
+  const SegmentReader& reader = found.segments.at(0).reader;
+  while (reader.is_owner_alive()) {
+    ::usleep(1000);  // until the exec
+  }
+
+  EXPECT_EQ(reader.state(), ProcessState::Replaced);
+
+  child.send(SIGKILL);
+  siginfo_t ended{};
+  ASSERT_EQ(::waitid(P_PID, static_cast<id_t>(child.pid()), &ended, WEXITED | WNOWAIT), 0);
+  EXPECT_EQ(reader.state(), ProcessState::Killed) << "a zombie runs nothing";
+  child.wait();
+  EXPECT_EQ(reader.state(), ProcessState::Killed);
 }
 
 TEST(Process, ThatIsKilledInTheMiddleOfAnUpdateIsShownAsApproximate) {

@@ -20,12 +20,12 @@ inline constexpr segment::CompanionFile kCompanion{.bytes = 4096,
                                                    .fill = [](std::span<std::byte>, std::uint64_t) noexcept {}};
 
 inline segment::SegmentListing list(const TemporaryDirectory& directory) {
-  const std::string path = directory.path();
+  const std::string& path = directory.path();
   return segment::list_segments({&path, 1});
 }
 
 inline segment::GcResult collect(const TemporaryDirectory& directory, const segment::GcOptions& options) {
-  const std::string path = directory.path();
+  const std::string& path = directory.path();
   return segment::collect_garbage({&path, 1}, options);
 }
 

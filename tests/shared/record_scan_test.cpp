@@ -157,7 +157,7 @@ TEST(SegmentReader, ReadsRestlessAndQuietDevicesInOneLook) {
   const SegmentReader reader = SegmentReader::open(directory / directory.entries().at(0)).value();
 
   std::uint64_t last = 0;
-  for (int i = 0; i < 500; ++i) {
+  for (int i = 0; i < 500 || last == 0; ++i) {  // on a busy machine the child may come late
     const ProcessSnapshot snapshot = reader.snapshot();
     ASSERT_EQ(snapshot.devices.size(), 2u);
     EXPECT_EQ(snapshot.devices[0].basis.words, filled_with(42).words);
@@ -167,7 +167,6 @@ TEST(SegmentReader, ReadsRestlessAndQuietDevicesInOneLook) {
     EXPECT_GE(restless.basis.words[0], last);
     last = restless.basis.words[0];
   }
-  EXPECT_GT(last, 0u);
 }
 
 }  // namespace

@@ -127,6 +127,55 @@ TEST(Segment, KeepsDevicesApart) {
   }
 }
 
+// A reader reads again only what moved since it looked last.
+TEST(Segment, ShowsKindsThatMovedBetweenLooks) {
+  World world;
+  SegmentWriter& writer = world.writer;
+  const DeviceSlot slot = writer.claim_device(test::sample_device(), test::sample_basis()).value();
+  const SegmentReader reader = world.reader();
+  const auto async_bytes = [&] {
+    const ProcessSnapshot snapshot = reader.snapshot();
+    const auto& kinds = snapshot.devices.at(0).kinds;
+    return kinds ? std::optional{(*kinds)[DeviceKind::Async].current_bytes} : std::nullopt;
+  };
+  DeviceKindCounts kinds;
+  HostKindCounts of_host;
+
+  EXPECT_EQ(async_bytes(), std::nullopt);
+  for (const std::uint64_t bytes : {7U, 8U, 8U, 0U}) {
+    kinds[DeviceKind::Async].current_bytes = bytes;
+    writer.set_kinds(slot.index(), kinds);
+    EXPECT_EQ(async_bytes(), bytes);
+    EXPECT_EQ(async_bytes(), bytes) << "and again";
+  }
+  EXPECT_FALSE(reader.snapshot().host_kinds.has_value());
+  of_host[HostKind::Pinned].current_bytes = 9;
+  writer.set_host_kinds(of_host);
+  EXPECT_EQ(reader.snapshot().host_kinds.value()[HostKind::Pinned].current_bytes, 9U);
+  EXPECT_EQ(async_bytes(), 0U);
+  // A device more, and with it another record.
+  const DeviceSlot second = writer.claim_device(test::sample_device(1), test::sample_basis()).value();
+  kinds[DeviceKind::Async].current_bytes = 11;
+  writer.set_kinds(second.index(), kinds);
+  EXPECT_EQ(async_bytes(), 0U);
+  EXPECT_EQ(reader.snapshot().devices.at(1).kinds.value()[DeviceKind::Async].current_bytes, 11U);
+}
+
+// More than a reader reads at first.
+TEST(Segment, ShowsAnyNumberOfDevices) {
+  World world;
+  SegmentWriter& writer = world.writer;
+  const SegmentReader reader = world.reader();
+  for (std::uint32_t count = 1; count <= kDeviceSlots; ++count) {
+    const DeviceSlot slot = writer.claim_device(test::sample_device(count), test::sample_basis(count)).value();
+    const ProcessSnapshot snapshot = reader.snapshot();
+    ASSERT_EQ(snapshot.devices.size(), count);
+    EXPECT_EQ(snapshot.devices.back().slot, slot.index());
+    EXPECT_EQ(snapshot.devices.back().info.ordinal, count);
+    EXPECT_EQ(snapshot.devices.back().basis.words, test::sample_basis(count).words);
+  }
+}
+
 TEST(DeviceSlot, WithoutASegmentPublishesNowhere) {
   DeviceSlot slot;
 
@@ -298,6 +347,52 @@ TEST(Segment, IsCleanedBeforeItIsShown) {
   EXPECT_EQ(snapshot.identity.label, "?[2Jevil");
   EXPECT_EQ(snapshot.identity.command, "a?b");
   EXPECT_EQ(snapshot.devices.at(0).info.name.view(), "GPU?]0;title?");
+}
+
+TEST(Segment, ShowsHowFunctionsWereMet) {
+  World world;
+  EXPECT_FALSE(world.reader().coverage()) << "nobody said anything";
+
+  const auto entered = static_cast<std::uint64_t>(SymbolUse::Entered);
+  const std::string long_name(60, 'n');
+  std::vector<CoverageEntry> entries{{.name = "cudaMalloc", .uses = entered},
+                                     {.name = long_name, .uses = 0, .unaccounted_calls = 7}};
+  world.writer.set_coverage(entries);
+  const CoverageList first = world.reader().coverage().value();
+  entries[1].unaccounted_calls = 8;
+  world.writer.mark_exited(entries);
+  const CoverageList last = world.reader().coverage().value();
+
+  ASSERT_EQ(first.size(), 2u);
+  EXPECT_EQ(first[0], (SymbolCoverage{.name = "cudaMalloc", .uses = entered}));
+  EXPECT_TRUE(first[0].has(SymbolUse::Entered));
+  EXPECT_FALSE(first[0].has(SymbolUse::Missed));
+  EXPECT_EQ(first[1], (SymbolCoverage{.name = std::string(39, 'n'), .unaccounted_calls = 7}));
+  EXPECT_EQ(last[1].unaccounted_calls, 8u);
+}
+
+TEST(Segment, HasRoomForAsManyFunctionsAsItSays) {
+  World world;
+  const std::vector<CoverageEntry> entries(kMostCoverageEntries + 1, {.name = "cuMemCreate", .uses = 1});
+
+  world.writer.set_coverage(entries);
+
+  EXPECT_EQ(world.reader().coverage().value().size(), kMostCoverageEntries);
+}
+
+TEST(Segment, ShowsItsSettings) {
+  constexpr std::string_view kSettings{"free\0strict\0label\0\0dir\0/a\x1b\0", 28};
+  const World world{{.settings = kSettings}};
+
+  EXPECT_EQ(world.reader().settings(), (std::vector<Setting>{{"free", "strict"}, {"label", ""}, {"dir", "/a?"}}));
+  EXPECT_TRUE(World{}.reader().settings().empty());
+}
+
+TEST(Segment, LeavesSettingsOutThatDoNotFit) {
+  const std::string value(3060, 'v');
+  const std::string settings = "free" + std::string(1, '\0') + value + std::string("\0label\0eval\0", 12);
+
+  EXPECT_EQ(World{{.settings = settings}}.reader().settings(), (std::vector<Setting>{{"free", value}}));
 }
 
 }  // namespace

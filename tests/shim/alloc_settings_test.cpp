@@ -91,6 +91,14 @@ TEST(AllocConf, RefusesWhatIsOutOfBoundsOrContradictsAndSaysWhatIsUsed) {
                "default is used: unlimited");
 }
 
+TEST(AllocConf, NamesTheKeysToWhoeverMistypesOne) {
+  EXPECT_STREQ(
+      apply("max_split_size:64").warnings.line(0),
+      "TIDEMARK_ALLOC_CONF: max_split_size:64: no such key, ignored; there are max_split_size_mb, "
+      "max_non_split_rounding_mb, large_segment_size_mb, roundup_power2_divisions, garbage_collection_threshold, "
+      "per_process_memory_fraction, large, small_limit_kb, max_cached_mb, max_idle_s");
+}
+
 // One item's failure must not be another's: `large` is applied first, wherever it stands.
 TEST(AllocConf, SaysOneLineForEachBadItemAndUsesTheRest) {
   const Applied got = apply("max_split_size_mb:128,max_idle_s:x,max_cached_mb:7");

@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <thread>
+#include <vector>
 
 namespace tidemark::backend {
 namespace {
@@ -23,6 +24,26 @@ TEST(CaptureGate, GrantsHelperCallsWhileNoCaptureIsOpen) {
   EXPECT_FALSE(CaptureGate::HelperToken{gate}.is_granted());
   gate.ended(&kStream);
   EXPECT_TRUE(CaptureGate::HelperToken{gate}.is_granted());
+}
+
+TEST(CaptureGate, GrantsACallThatNoCaptureNoticesInOneAndHasTheNextWaitForIt) {
+  CaptureGate gate;
+  std::atomic<bool> has_left{false};
+  gate.announce();
+  gate.begun(&kStream, &kContext);
+
+  std::thread next;
+  {
+    const CaptureGate::HelperToken token{gate, CaptureGate::InCapture::Granted};
+    EXPECT_TRUE(token.is_granted());
+    next = std::thread{[&] {
+      gate.announce();
+      EXPECT_TRUE(has_left);
+      gate.withdraw();
+    }};
+    has_left = true;
+  }
+  next.join();
 }
 
 TEST(CaptureGate, OpensAgainWhenTheBeginFails) {
@@ -69,6 +90,22 @@ TEST(CaptureGate, KeepsSeveralCapturesApart) {
   gate.ended(&kStream);
   EXPECT_TRUE(gate.is_open());
   gate.ended(nullptr);
+  EXPECT_FALSE(gate.is_open());
+}
+
+TEST(CaptureGate, IsShutAgainAfterAnyNumberOfCapturesAtOnce) {
+  CaptureGate gate;
+  std::vector<int> streams(1000);
+  for (std::size_t i = 0; i < streams.size(); ++i) {
+    gate.announce();
+    gate.begun(&streams[i], i % 2 == 0 ? &kContext : &kOther);
+  }
+
+  for (std::size_t i = 1; i < streams.size(); i += 2) {
+    gate.ended(&streams[i]);
+  }
+  EXPECT_TRUE(gate.is_open());
+  gate.context_ended(&kContext);
   EXPECT_FALSE(gate.is_open());
 }
 

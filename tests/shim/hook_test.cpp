@@ -20,10 +20,12 @@ namespace {
 
 void* answer_with_the_same(std::size_t, void* real) noexcept { return real; }
 
+constinit tidemark::hook::SymbolUses uses_of_alloc, uses_of_free, uses_of_dlsym;
+
 constexpr std::array kSymbols = {
-    tidemark::hook::HookedSymbol{"cuMemAlloc_v2", &answer_with_the_same, 0},
-    tidemark::hook::HookedSymbol{"cuMemFree_v2", &answer_with_the_same, 1},
-    tidemark::hook::HookedSymbol{"dlsym", &answer_with_the_same, 0},
+    tidemark::hook::HookedSymbol{"cuMemAlloc_v2", &answer_with_the_same, 0, &uses_of_alloc},
+    tidemark::hook::HookedSymbol{"cuMemFree_v2", &answer_with_the_same, 1, &uses_of_free},
+    tidemark::hook::HookedSymbol{"dlsym", &answer_with_the_same, 0, &uses_of_dlsym},
 };
 
 }  // namespace
@@ -69,6 +71,33 @@ TEST(DlsymDoor, LeavesEverybodyElseToTheRealOne) {
   EXPECT_EQ(tidemark_route_dlsym(RTLD_DEFAULT, "cuMemAlloc_v2"), real)
       << "NULL is RTLD_DEFAULT, not a library (coz#229)";
   EXPECT_NE(tidemark_route_dlsym(some_handle, "cuMemAlloc_v2"), real);
+}
+
+TEST(DlsymDoor, NotesWhoseFunctionTheAnswerWas) {
+  using Answer = void* (*)(void*, const char*);
+  void* self = dlopen(nullptr, RTLD_NOW);
+  const auto answer = reinterpret_cast<Answer>(tidemark_route_dlsym(self, "dlsym"));
+  EXPECT_EQ(uses_of_dlsym.uses(), 0u) << "asked for, not answered yet";
+
+  answer(self, "dlsym");  // what glibc has, since nobody puts ours in its place here
+
+  EXPECT_EQ(uses_of_dlsym.uses(), SymbolUses::kMissed);
+  EXPECT_EQ(answer(self, "cuMemFree_v2"), nullptr);
+  EXPECT_EQ(uses_of_free.uses(), 0u) << "no library has it";
+  dlclose(self);
+}
+
+TEST(SymbolUses, AreNotedOnceAndForGood) {
+  SymbolUses uses;
+
+  uses.entered();
+  uses.note(SymbolUses::kResolved);
+  uses.entered();
+  uses.count_unaccounted();
+  uses.count_unaccounted();
+
+  EXPECT_EQ(uses.uses(), SymbolUses::kEntered | SymbolUses::kResolved);
+  EXPECT_EQ(uses.unaccounted(), 2u);
 }
 
 TEST(DlsymDoor, CountsWhoComesThrough) {

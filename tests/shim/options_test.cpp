@@ -1,8 +1,10 @@
 // Reading the TIDEMARK_* variables.
 #include "shim/runtime/options.hpp"
+#include "shim/runtime/settings_text.hpp"
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -70,11 +72,32 @@ TEST(Options, NameTheNearestVariableForAnUnknownOne) {
   EXPECT_STREQ(got.warnings.line(0), "TIDEMARK_LABLE is not a variable of Tidemark; did you mean TIDEMARK_LABEL?");
 }
 
-TEST(Options, SayWhichVariableHasNoEffectYet) {
-  const Read got = read({"TIDEMARK_REPORT=stderr"});
+TEST(Options, AreSilentOnWhatWatchTellsItsCommand) {
+  const Read got = read({"TIDEMARK_EVENT=oom", "TIDEMARK_PID=4711", "TIDEMARK_FREE_BYTES="});
 
-  ASSERT_EQ(got.warnings.count(), 1);
-  EXPECT_STREQ(got.warnings.line(0), "TIDEMARK_REPORT has no effect in this version");
+  EXPECT_EQ(got.warnings.count(), 0);
+  EXPECT_EQ(nearest_variable("TIDEMARK_EVNT").find("EVENT"), std::string_view::npos);
+}
+
+TEST(Options, ReportOnStderrOrIntoAFile) {
+  EXPECT_TRUE(read({}).options.report.empty());
+  EXPECT_TRUE(read({"TIDEMARK_REPORT=off"}).options.report.empty());
+  EXPECT_EQ(read({"TIDEMARK_REPORT=1"}).options.report.view(), "stderr");
+  EXPECT_EQ(read({"TIDEMARK_REPORT=/tmp/%p"}).options.report.view(), "/tmp/%p");
+}
+
+TEST(Options, MayBeForOneProcess) {
+  EXPECT_EQ(read({}).options.only_pid, 0u);
+  EXPECT_EQ(read({"TIDEMARK_ONLY_PID=4711"}).options.only_pid, 4711u);
+
+  for (const char* wrong : {"TIDEMARK_ONLY_PID=", "TIDEMARK_ONLY_PID=0", "TIDEMARK_ONLY_PID=-1",
+                            "TIDEMARK_ONLY_PID=4711x", "TIDEMARK_ONLY_PID=99999999999999999999"}) {
+    const Read got = read({wrong});
+    EXPECT_EQ(got.options.only_pid, 0u) << wrong;
+    EXPECT_EQ(got.warnings.count(), 1) << wrong;
+  }
+  EXPECT_STREQ(read({"TIDEMARK_ONLY_PID=me"}).warnings.line(0),
+               "TIDEMARK_ONLY_PID=me is not the number of a process; all are tracked");
 }
 
 TEST(Options, IgnoreATextThatIsTooLong) {
@@ -140,6 +163,44 @@ TEST(Log, IsSilentBelowItsLevel) {
   log_line(LogLevel::Info, "not said by default");
 
   EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
+}
+
+std::string listed(const Options& options) {
+  SettingsText text;
+  std::string list{list_settings(options, text)};
+  std::replace(list.begin(), list.end(), '\0', '|');
+  return list;
+}
+
+TEST(Options, SayHowManyEventsAHistoryMayHave) {
+  EXPECT_EQ(read({"TIDEMARK_RECORD_MAX_ENTRIES=1"}).options.record_max_entries, 1U);
+  for (const char* wrong :
+       {"TIDEMARK_RECORD_MAX_ENTRIES=0", "TIDEMARK_RECORD_MAX_ENTRIES=-1",
+        "TIDEMARK_RECORD_MAX_ENTRIES=", "TIDEMARK_RECORD_MAX_ENTRIES=12k", "TIDEMARK_RECORD_MAX_ENTRIES=1073741825"}) {
+    const Read got = read({wrong});
+    EXPECT_EQ(got.options.record_max_entries, history::kDefaultEntries) << wrong;
+    EXPECT_EQ(got.warnings.count(), 1) << wrong;
+  }
+}
+
+TEST(Options, AreListedAsTheyAreInEffect) {
+  EXPECT_EQ(listed(read({}).options),
+            "mode|cache|free|strict|alloc_conf||limit||label||shm|named|dir|/dev/shm|access|owner|keep|auto|"
+            "control|full|thread|on|fill|none|skip||only_pid||record|off|record_stacks|all|record_max_entries|150000|"
+            "snapshot_on_oom||"
+            "report|off|run_id||");
+  EXPECT_EQ(listed(read({"TIDEMARK_MODE=count",         "TIDEMARK_FREE=fast",         "TIDEMARK_ALLOC_CONF=large:split",
+                         "TIDEMARK_LIMIT=8GiB",         "TIDEMARK_LABEL=eval",        "TIDEMARK_SHM=memfd",
+                         "TIDEMARK_DIR=/tmp",           "TIDEMARK_ACCESS=all",        "TIDEMARK_KEEP=none",
+                         "TIDEMARK_CONTROL=peaks",      "TIDEMARK_THREAD=off",        "TIDEMARK_FILL=zero",
+                         "TIDEMARK_SKIP=git",           "TIDEMARK_RECORD=state",      "TIDEMARK_RECORD_MAX_ENTRIES=500",
+                         "TIDEMARK_SNAPSHOT_ON_OOM=%n", "TIDEMARK_RECORD_STACKS=cpp", "TIDEMARK_REPORT=/tmp/%p",
+                         "TIDEMARK_ONLY_PID=7",         "TIDEMARK_RUN_ID=a1b2"})
+                       .options),
+            "mode|count|free|fast|alloc_conf|large:split|limit|8GiB|label|eval|shm|memfd|dir|/tmp|access|all|keep|none|"
+            "control|peaks|thread|off|fill|zero|skip|git|only_pid|7|record|state|record_stacks|cpp|record_max_entries|"
+            "500|snapshot_on_oom|%n|"
+            "report|/tmp/%p|run_id|a1b2|");
 }
 
 }  // namespace

@@ -24,7 +24,7 @@ class PublishedDevice {
   }
   ~PublishedDevice() { publisher.finish(false); }
 
-  void add() { publisher.add_device(cache_, sink_, false); }
+  void add() { EXPECT_TRUE(publisher.add_device({.cache = &cache_, .sink = &sink_}).ok()); }
   [[nodiscard]] alloc::DevicePtr allocated() { return cache_.allocate(kContext, 1_MiB).value(); }
   [[nodiscard]] std::uint32_t birth_of(alloc::DevicePtr ptr) { return cache_.find(ptr)->birth_beat; }
   [[nodiscard]] std::uint64_t beats_seen() const {

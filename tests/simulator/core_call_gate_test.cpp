@@ -16,7 +16,6 @@ namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
-using testing::IsEmpty;
 
 std::vector<bool> faults(CallGate& gate, const char* name, int calls) {
   std::vector<bool> failed;

@@ -205,14 +205,9 @@ TEST_F(CudaContexts, StandOnDevicesThatCanBeTold) {
 }
 
 TEST_F(CudaContexts, SayWhatIsNotSimulated) {
-  CUarray array = nullptr;
-  CUDA_ARRAY_DESCRIPTOR shape{};
-  CUdeviceptr managed = 0;
   const void* table = nullptr;
   CUuuid uuid{};
 
-  EXPECT_EQ(cuArrayCreate(&array, &shape), CUDA_ERROR_NOT_SUPPORTED);
-  EXPECT_EQ(cuMemAllocManaged(&managed, 4096, CU_MEM_ATTACH_GLOBAL), CUDA_ERROR_NOT_SUPPORTED);
   EXPECT_EQ(cuGetExportTable(&table, &uuid), CUDA_ERROR_NOT_SUPPORTED);
 }
 

@@ -1,4 +1,6 @@
 // Device and host memory of the simulated CUDA driver: what it charges, and what it refuses.
+#include <unistd.h>
+
 #include <array>
 #include <cstring>
 #include <limits>
@@ -220,6 +222,54 @@ TEST_F(CudaMemory, PinsHostMemoryOnce) {
   EXPECT_EQ(cuMemFreeHost(ours.data()), CUDA_ERROR_INVALID_VALUE);
   EXPECT_EQ(cuMemHostUnregister(ours.data()), CUDA_SUCCESS);
   EXPECT_EQ(cuMemHostUnregister(ours.data()), CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED);
+}
+
+TEST_F(CudaMemory, RemembersThatItsCopiesAreToBeSynchronous) {
+  const CUdeviceptr block = take(4096);
+  unsigned on = 1;
+  unsigned told = 0;
+  EXPECT_EQ(cuPointerSetAttribute(&on, CU_POINTER_ATTRIBUTE_SYNC_MEMOPS, block + 5), CUDA_SUCCESS);
+  EXPECT_EQ(cuPointerGetAttribute(&told, CU_POINTER_ATTRIBUTE_SYNC_MEMOPS, block), CUDA_SUCCESS);
+  EXPECT_EQ(told, 1u);
+
+  EXPECT_EQ(cuMemFree(block), CUDA_SUCCESS);
+  const CUdeviceptr again = take(4096);
+  EXPECT_EQ(again, block);
+  EXPECT_EQ(cuPointerGetAttribute(&told, CU_POINTER_ATTRIBUTE_SYNC_MEMOPS, again), CUDA_SUCCESS);
+  EXPECT_EQ(told, 0u) << "another allocation";
+  EXPECT_EQ(cuMemFree(again), CUDA_SUCCESS);
+}
+
+TEST_F(CudaMemory, HasTokensForNetworkCardsWhereItIsTheDevices) {
+  const CUdeviceptr block = take(4096);
+  CUDA_POINTER_ATTRIBUTE_P2P_TOKENS alone{};
+  CUDA_POINTER_ATTRIBUTE_P2P_TOKENS among{};
+  unsigned type = 0;
+  std::array attributes = {CU_POINTER_ATTRIBUTE_P2P_TOKENS, CU_POINTER_ATTRIBUTE_MEMORY_TYPE};
+  std::array<void*, 2> out = {&among, &type};
+  EXPECT_EQ(cuPointerGetAttribute(&alone, CU_POINTER_ATTRIBUTE_P2P_TOKENS, block + 5), CUDA_SUCCESS);
+  EXPECT_EQ(cuPointerGetAttributes(2, attributes.data(), out.data(), block), CUDA_SUCCESS);
+  EXPECT_NE(alone.p2pToken, 0u);
+  EXPECT_EQ(among.p2pToken, alone.p2pToken);
+
+  void* pinned = nullptr;
+  ASSERT_EQ(cuMemAllocHost(&pinned, 4096), CUDA_SUCCESS);
+  EXPECT_EQ(cuPointerGetAttribute(&alone, CU_POINTER_ATTRIBUTE_P2P_TOKENS, reinterpret_cast<CUdeviceptr>(pinned)),
+            CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQ(cuMemFreeHost(pinned), CUDA_SUCCESS);
+  EXPECT_EQ(cuMemFree(block), CUDA_SUCCESS);
+}
+
+TEST_F(CudaMemory, IsNamedByADescriptorPageByPage) {
+  const CUdeviceptr block = take(2 * kMiB);
+  int fd = -1;
+  constexpr auto kDmaBuf = CU_MEM_RANGE_HANDLE_TYPE_DMA_BUF_FD;
+
+  EXPECT_EQ(cuMemGetHandleForAddressRange(&fd, block + 4096, 4096, kDmaBuf, 0), CUDA_SUCCESS);
+  EXPECT_EQ(close(fd), 0);
+  EXPECT_EQ(cuMemGetHandleForAddressRange(&fd, block + 512, 4096, kDmaBuf, 0), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQ(cuMemGetHandleForAddressRange(&fd, block, 2 * kMiB + 4096, kDmaBuf, 0), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQ(cuMemFree(block), CUDA_SUCCESS);
 }
 
 TEST_F(CudaMemory, KeepsTheFirstAbisApart) {

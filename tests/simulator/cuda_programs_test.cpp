@@ -156,7 +156,7 @@ TEST_F(CudaPrograms, OfNumbaAreServedToo) {
   EXPECT_THAT(outcome.out, HasSubstr("sum 499999500000\n"));
   EXPECT_THAT(outcome.out, HasSubstr("small 47500\n"));
   EXPECT_THAT(outcome.out, HasSubstr("the same through a stream: True"));
-  EXPECT_THAT(outcome.out, HasSubstr("no managed memory, code 801"));
+  EXPECT_THAT(outcome.out, HasSubstr("managed 15.0\n"));
   EXPECT_THAT(outcome.out, testing::EndsWith("closed\n"));
 }
 

@@ -189,16 +189,142 @@ TEST_F(CudaRuntime, CopiesRowsAndBetweenDevices) {
   EXPECT_EQ(device, 0);
 }
 
-TEST_F(CudaRuntime, SaysWhatIsNotSimulated) {
-  cudaArray_t array = nullptr;
+TEST_F(CudaRuntime, GivesManagedMemoryThatTheHostReads) {
   void* managed = nullptr;
-  const cudaChannelFormatDesc bytes = cudaCreateChannelDesc(8, 0, 0, 0, cudaChannelFormatKindUnsigned);
+  cudaPointerAttributes attributes{};
+  EXPECT_EQ(cudaMallocManaged(&managed, 4096, cudaMemAttachGlobal), cudaSuccess);
 
-  EXPECT_EQ(cudaMallocArray(&array, &bytes, 16, 16, 0), cudaErrorNotSupported);
+  EXPECT_EQ(cudaMemset(managed, 3, 4096), cudaSuccess);
+  EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+
+  EXPECT_EQ(static_cast<unsigned char*>(managed)[4095], 3);
+  EXPECT_EQ(cudaPointerGetAttributes(&attributes, managed), cudaSuccess);
+  EXPECT_EQ(attributes.type, cudaMemoryTypeManaged);
+  EXPECT_EQ(attributes.hostPointer, managed);
+  EXPECT_EQ(attributes.devicePointer, managed);
+#if CUDART_VERSION >= 13000
+  const cudaMemLocation here{cudaMemLocationTypeDevice, 1};
+  EXPECT_EQ(cudaMemPrefetchAsync(managed, 4096, here, 0, nullptr), cudaSuccess);
+#else
+  const int here = 1;
+  EXPECT_EQ(cudaMemPrefetchAsync(managed, 4096, here, nullptr), cudaSuccess);
+#endif
+  int told = -5;
+  EXPECT_EQ(cudaMemAdvise(managed, 4096, cudaMemAdviseSetPreferredLocation, here), cudaSuccess);
+  EXPECT_EQ(cudaMemRangeGetAttribute(&told, sizeof told, cudaMemRangeAttributeLastPrefetchLocation, managed, 4096),
+            cudaSuccess);
+  EXPECT_EQ(told, 1);
+  EXPECT_EQ(cudaStreamAttachMemAsync(nullptr, managed, 0, cudaMemAttachGlobal), cudaSuccess);
+  EXPECT_EQ(cudaFree(managed), cudaSuccess);
+}
+
+TEST_F(CudaRuntime, CopiesRowsToArraysAndBack) {
+  cudaArray_t array = nullptr;
+  const cudaChannelFormatDesc pairs = cudaCreateChannelDesc(8, 8, 0, 0, cudaChannelFormatKindUnsigned);
+  cudaChannelFormatDesc told{};
+  cudaExtent extent{};
+  const std::array<unsigned char, 8> host{1, 2, 3, 4, 5, 6, 7, 8};
+  std::array<unsigned char, 4> back{};
+  EXPECT_EQ(cudaMallocArray(&array, &pairs, 2, 2, cudaArrayDefault), cudaSuccess);
+
+  EXPECT_EQ(cudaMemcpy2DToArray(array, 0, 0, host.data(), 4, 4, 2, cudaMemcpyHostToDevice), cudaSuccess);
+  EXPECT_EQ(cudaMemcpy2DFromArray(back.data(), 2, array, 2, 0, 2, 2, cudaMemcpyDeviceToHost), cudaSuccess);
+
+  EXPECT_THAT(back, testing::ElementsAre(3, 4, 7, 8));
+  EXPECT_EQ(cudaArrayGetInfo(&told, &extent, nullptr, array), cudaSuccess);
+  EXPECT_EQ(told.y, 8);
+  EXPECT_EQ(told.z, 0);
+  EXPECT_EQ(extent.width, 2u);
+  EXPECT_EQ(cudaFreeArray(array), cudaSuccess);
+  EXPECT_EQ(cudaFreeArray(array), cudaErrorInvalidResourceHandle);
+}
+
+TEST_F(CudaRuntime, CountsTheElementsOfAnArrayInThreeDimensions) {
+  cudaArray_t array = nullptr;
+  const cudaChannelFormatDesc floats = cudaCreateChannelDesc(32, 0, 0, 0, cudaChannelFormatKindFloat);
+  EXPECT_EQ(cudaMalloc3DArray(&array, &floats, {2, 2, 2}, cudaArrayDefault), cudaSuccess);
+  std::array<float, 8> host{1, 2, 3, 4, 5, 6, 7, 8};
+  cudaMemcpy3DParms copy{};
+  copy.srcPtr = {host.data(), 2 * sizeof(float), 2, 2};
+  copy.dstArray = array;
+  copy.extent = {2, 2, 2};
+  copy.kind = cudaMemcpyHostToDevice;
+  EXPECT_EQ(cudaMemcpy3D(&copy), cudaSuccess);
+
+  float back = 0;
+  cudaMemcpy3DParms out{};
+  out.srcArray = array;
+  out.srcPos = {1, 0, 1};
+  out.dstPtr = {&back, sizeof(float), 1, 1};
+  out.extent = {1, 1, 1};
+  out.kind = cudaMemcpyDeviceToHost;
+  EXPECT_EQ(cudaMemcpy3D(&out), cudaSuccess);
+
+  EXPECT_EQ(back, 6);
+  out.srcPos = {2, 0, 1};
+  EXPECT_EQ(cudaMemcpy3D(&out), cudaErrorInvalidValue);
+  EXPECT_EQ(cudaFreeArray(array), cudaSuccess);
+}
+
+TEST_F(CudaRuntime, LaunchesKernelsThatTakeTheirTime) {
+  cudaStream_t stream = nullptr;
+  EXPECT_EQ(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), cudaSuccess);
+  const auto* kernel = reinterpret_cast<const void*>(&take);
+
+  EXPECT_EQ(cudaLaunchKernel(kernel, {1, 1, 1}, {1, 1, 1}, nullptr, 0, stream), cudaSuccess);
+  EXPECT_EQ(cudaStreamQuery(stream), cudaErrorNotReady);
+  EXPECT_EQ(cudaStreamSynchronize(stream), cudaSuccess);
+  EXPECT_EQ(cudaLaunchKernel(kernel, {1, 1, 1}, {0, 1, 1}, nullptr, 0, stream), cudaErrorInvalidValue);
+  cudaFuncAttributes attributes{};
+  int blocks = 0;
+  EXPECT_EQ(cudaFuncGetAttributes(&attributes, kernel), cudaSuccess);
+  EXPECT_EQ(attributes.maxThreadsPerBlock, 1024);
+  EXPECT_EQ(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, 1024, 0), cudaSuccess);
+  EXPECT_EQ(blocks, 2);
+  EXPECT_EQ(cudaLaunchKernel(nullptr, {1, 1, 1}, {1, 1, 1}, nullptr, 0, stream), cudaErrorInvalidValue);
+  cudaGetLastError();
+}
+
+TEST_F(CudaRuntime, AllocatesFromPoolsOfTheProgram) {
+  cudaMemPoolProps what{};
+  what.allocType = cudaMemAllocationTypePinned;
+  what.location = {cudaMemLocationTypeDevice, 0};
+  cudaMemPool_t pool = nullptr;
+  void* block = nullptr;
+  EXPECT_EQ(cudaMemPoolCreate(&pool, &what), cudaSuccess);
+
+  EXPECT_EQ(cudaMallocFromPoolAsync(&block, 4096, pool, nullptr), cudaSuccess);
+
+  EXPECT_NE(block, nullptr);
+  EXPECT_EQ(cudaFreeAsync(block, nullptr), cudaSuccess);
+  EXPECT_EQ(cudaMemPoolDestroy(pool), cudaSuccess);
+}
+
+TEST_F(CudaRuntime, LaunchesWhatItCaptured) {
+  cudaStream_t stream = nullptr;
+  cudaGraph_t graph = nullptr;
+  cudaGraphExec_t executable = nullptr;
+  unsigned char byte = 0;
+  void* block = take(16);
+  EXPECT_EQ(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), cudaSuccess);
+  EXPECT_EQ(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal), cudaSuccess);
+  EXPECT_EQ(cudaMemsetAsync(block, 7, 16, stream), cudaSuccess);
+  EXPECT_EQ(cudaStreamEndCapture(stream, &graph), cudaSuccess);
+  EXPECT_EQ(cudaGraphInstantiateWithFlags(&executable, graph, 0), cudaSuccess);
+
+  EXPECT_EQ(cudaGraphLaunch(executable, stream), cudaSuccess);
+  EXPECT_EQ(cudaStreamSynchronize(stream), cudaSuccess);
+
+  EXPECT_EQ(cudaMemcpy(&byte, block, 1, cudaMemcpyDeviceToHost), cudaSuccess);
+  EXPECT_EQ(byte, 7);
+  EXPECT_EQ(cudaGraphExecDestroy(executable), cudaSuccess);
+  EXPECT_EQ(cudaGraphDestroy(graph), cudaSuccess);
+}
+
+TEST_F(CudaRuntime, SaysWhatIsNotSimulated) {
+  std::size_t size = 0;
+  EXPECT_EQ(cudaGetSymbolSize(&size, "symbol"), cudaErrorNotSupported);
   EXPECT_EQ(cudaGetLastError(), cudaErrorNotSupported);
-  EXPECT_EQ(cudaMallocManaged(&managed, 4096, cudaMemAttachGlobal), cudaErrorNotSupported);
-  EXPECT_EQ(cudaLaunchKernel(reinterpret_cast<const void*>(&take), {1, 1, 1}, {1, 1, 1}, nullptr, 0, nullptr),
-            cudaErrorNotSupported);
 }
 
 TEST_F(CudaRuntime, NamesErrors) {

@@ -234,4 +234,28 @@ TEST_F(CudaStreams, SpoilTheirContextWhenMemoryGoesUnderTheirWork) {
   EXPECT_EQ(cuMemFree(take(512)), CUDA_SUCCESS) << "other contexts are well";
 }
 
+TEST_F(CudaStreams, TakeKernelsOfLibrariesToo) {
+  CUlibrary library = nullptr;
+  CUkernel kernel = nullptr;
+  int blocks = 0;
+  int registers = 0;
+  EXPECT_EQ(cuLibraryLoadData(&library, "image", nullptr, nullptr, 0, nullptr, nullptr, 0), CUDA_SUCCESS);
+  EXPECT_EQ(cuLibraryGetKernel(&kernel, library, "any"), CUDA_SUCCESS);
+  auto* const function = reinterpret_cast<CUfunction>(kernel);
+  const CUstream one = stream();
+  CUlaunchConfig how{};
+  how.gridDimX = how.gridDimY = how.gridDimZ = how.blockDimX = how.blockDimY = how.blockDimZ = 1;
+  how.hStream = one;
+
+  EXPECT_EQ(cuLaunchKernelEx(&how, function, nullptr, nullptr), CUDA_SUCCESS);
+  EXPECT_EQ(cuStreamQuery(one), CUDA_ERROR_NOT_READY);
+  EXPECT_EQ(cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, function, 256, 0), CUDA_SUCCESS);
+  EXPECT_EQ(blocks, 8);
+  EXPECT_EQ(cuFuncGetAttribute(&registers, CU_FUNC_ATTRIBUTE_NUM_REGS, function), CUDA_SUCCESS);
+  EXPECT_GT(registers, 0);
+  EXPECT_EQ(cuLibraryUnload(library), CUDA_SUCCESS);
+  EXPECT_EQ(cuLaunchKernelEx(&how, function, nullptr, nullptr), CUDA_ERROR_INVALID_HANDLE);
+  EXPECT_EQ(cuLaunchKernelEx(nullptr, function, nullptr, nullptr), CUDA_ERROR_INVALID_HANDLE);
+}
+
 }  // namespace

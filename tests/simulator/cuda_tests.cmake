@@ -1,6 +1,6 @@
 # The simulated CUDA: in one process with the clock standing still, and as whole programs.
 
-set(_topics captures contexts memory pools streams)
+set(_topics arrays captures contexts external_memory graphs managed memory pools sharing streams virtual_memory)
 if(CUDAToolkit_VERSION VERSION_GREATER_EQUAL 12.5)
   list(APPEND _topics green)
 endif()
@@ -8,6 +8,11 @@ foreach(_topic ${_topics})
   tidemark_test(cuda_${_topic}_test SOURCES cuda_${_topic}_test.cpp LINKS Tidemark::cuda
                 ENVIRONMENT CUDA_SIM_CLOCK=manual)
 endforeach()
+
+string(JOIN "," _failing cuMemAllocManaged:1 cuMemCreate:1 cuMemAddressReserve:1 cuArray3DCreate:1
+       cuMipmappedArrayCreate:1 cuMemRelease:1=800 cuMemUnmap:1=101 cuArrayDestroy:1 cuGraphLaunch:1)
+tidemark_test(cuda_faults_test SOURCES cuda_faults_test.cpp LINKS Tidemark::cuda
+              ENVIRONMENT CUDA_SIM_CLOCK=manual CUDA_SIM_FAIL=${_failing})
 
 tidemark_test(cuda_runtime_test SOURCES cuda_runtime_test.cpp cuda_per_thread.cpp LINKS Tidemark::cudart Tidemark::cuda
               ENVIRONMENT CUDA_SIM_CLOCK=manual)
@@ -61,3 +66,6 @@ target_compile_definitions(cuda_programs_test PRIVATE
   CUDA_PROGRAMS="${PROJECT_BINARY_DIR}/tests/programs"
   CUDA_LIBRARIES="${TIDEMARK_OUTPUT_SIMULATOR}"
   CUDA_CHURN="${TIDEMARK_OUTPUT_SAMPLES}/cuda_churn")
+
+tidemark_test(nvml_test SOURCES nvml_test.cpp LINKS Tidemark::cuda nvidia-ml tidemark::sim_core
+              ENVIRONMENT CUDA_SIM_DEVICES=2 CUDA_SIM_MEMORY=64MiB CUDA_SIM_SHARED=tidemark-nvml-test)

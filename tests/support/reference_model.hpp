@@ -204,8 +204,10 @@ class ReferenceModel {
   Result<ModelAddress> find_or_make(alloc::ContextId context, const Request& request);
   Result<ModelAddress> grow(alloc::ContextId context, const Request& request);
   Result<ModelAddress> pass_through(alloc::ContextId context, const Request& request);
+  Result<ModelAddress> pass_through_or_make_room(alloc::ContextId context, const Request& request);
   Result<ModelAddress> fail(alloc::ContextId context, const Request& request, Error error);
   Result<bool> settle(alloc::ContextId context);
+  Result<bool> poll_fences(Heap& heap);
   Result<bool> wait_for_frees(Heap& heap);
   Status record_fence(Heap& heap);
   bool pass(Heap& heap, std::uint64_t order);
@@ -213,13 +215,20 @@ class ReferenceModel {
   template <class Choose>
   GivenBack give_back(bool may_wait, Choose choose);
   GivenBack flush();
+  [[nodiscard]] bool has_more_to_give_back(const GivenBack& last);
+  // Serving, and nothing in it is live.
+  [[nodiscard]] bool is_vacant(const Segment& segment) const;
+  // The first vacant one with a free that still waits.
+  [[nodiscard]] Segment* given_up();
+  void let_pass(Segment& segment);
   bool make_room(alloc::ContextId context, const Request& request);
   bool give_back_oversize(alloc::ContextId context, const Request& request);
   void tidy(bool may_wait, bool looks_at_the_time = true);
   [[nodiscard]] bool is_known_idle() const;
-  [[nodiscard]] bool is_past_growth_bound(std::uint64_t growth);
+  // By so much more, of which the program would use so much.
+  [[nodiscard]] bool is_past_growth_bound(std::uint64_t segment, std::uint64_t block);
   void note_size();
-  [[nodiscard]] Segment* largest_idle();
+  [[nodiscard]] Segment* most_dispensable_idle();
   [[nodiscard]] Segment* next_to_tidy(bool looks_at_the_time);
   [[nodiscard]] bool is_serving(const Heap* heap) const {
     return heap != nullptr && !heap->detached && !heap->poisoned;

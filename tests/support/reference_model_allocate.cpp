@@ -43,24 +43,13 @@ Result<ModelAddress> ReferenceModel::find_or_make(ContextId context, const Reque
     return Error{ErrorCode::NotOurs};
   }
   if (!may_cache || (heap != nullptr && heap->poisoned)) {
-    Result<ModelAddress> native = pass_through(context, request);
-    bool counted = false;
-    bool again = is_out_of_memory(native) && !device.capturing && !idle_.empty();
-    while (again) {
-      words_[BasisWord::alloc_retries] += counted ? 0 : 1;
-      counted = true;
-      const Status flushed = flush().status;
-      native = pass_through(context, request);
-      again = is_out_of_memory(native) && flushed.ok() && !idle_.empty();
-    }
-    return is_out_of_memory(native) ? fail(context, request, native.error()) : native;
+    return pass_through_or_make_room(context, request);
   }
   if (const auto hit = search(context, request)) {
     return *hit;
   }
   if (device.capturing) {
-    Result<ModelAddress> native = pass_through(context, request);
-    return is_out_of_memory(native) ? fail(context, request, native.error()) : native;
+    return pass_through_or_make_room(context, request);
   }
   const Result<bool> settled = settle(context);
   if (!settled.ok()) {
@@ -91,7 +80,7 @@ Result<ModelAddress> ReferenceModel::find_or_make(ContextId context, const Reque
   }
   ++words_[BasisWord::alloc_retries];
   for (bool again = true; again;) {
-    const Status flushed = flush().status;
+    const GivenBack flushed = flush();
     if (const auto hit = search(context, request)) {
       return *hit;
     }
@@ -102,9 +91,24 @@ Result<ModelAddress> ReferenceModel::find_or_make(ContextId context, const Reque
     if (!is_out_of_memory(fresh)) {
       return fresh;
     }
-    again = flushed.ok() && !idle_.empty();
+    again = flushed.status.ok() && has_more_to_give_back(flushed);
   }
   return fail(context, request, fresh.error());
+}
+
+Result<ModelAddress> ReferenceModel::pass_through_or_make_room(ContextId context, const Request& request) {
+  Result<ModelAddress> native = pass_through(context, request);
+  const bool has_room =
+      std::any_of(by_number_.begin(), by_number_.end(), [this](const auto& known) { return is_vacant(*known.second); });
+  if (is_out_of_memory(native) && has_room) {
+    ++words_[BasisWord::alloc_retries];
+    for (bool again = true; again;) {
+      const GivenBack flushed = flush();
+      native = pass_through(context, request);
+      again = is_out_of_memory(native) && flushed.status.ok() && has_more_to_give_back(flushed);
+    }
+  }
+  return is_out_of_memory(native) ? fail(context, request, native.error()) : native;
 }
 
 Result<ModelAddress> ReferenceModel::grow(ContextId context, const Request& request) {

@@ -58,6 +58,10 @@ Status ReferenceModel::release(ModelAddress address) {
         heap.batch_blocks >= alloc::ReuseGate::kBatchBlocks || heap.batch_bytes >= alloc::ReuseGate::kBatchBytes;
     if (fences_work_ && batch_is_full && !device.capturing) {
       recorded = record_fence(heap);
+      if (recorded.ok()) {
+        const Result<bool> passed = poll_fences(heap);
+        recorded = passed.ok() ? Status{} : Status{passed.error()};
+      }
     }
     tidy(true, false);
     return recorded;
@@ -117,19 +121,23 @@ Result<bool> ReferenceModel::settle(ContextId context) {
   if (!fences_work_) {
     return policy_.free_mode == alloc::FreeMode::Fast ? wait_for_frees(*heap) : Result<bool>{false};
   }
+  return poll_fences(*heap);
+}
+
+Result<bool> ReferenceModel::poll_fences(Heap& heap) {
   bool passed = false;
-  while (!heap->fences.empty() && !device.refusing) {
+  while (is_serving(&heap) && !heap.fences.empty() && !device.refusing) {
     if (device.broken) {
-      heap->fences.pop_front();
-      poison(*heap);
+      heap.fences.pop_front();
+      poison(heap);
       return *device.broken;
     }
-    const Fence oldest = heap->fences.front();
+    const Fence oldest = heap.fences.front();
     if (device.finished < oldest.work) {
       break;
     }
-    heap->fences.pop_front();
-    passed = pass(*heap, oldest.covers) || passed;
+    heap.fences.pop_front();
+    passed = pass(heap, oldest.covers) || passed;
   }
   return passed;
 }

@@ -20,8 +20,13 @@ ReferenceModel::GivenBack ReferenceModel::give_back(bool may_wait, Choose choose
     }
     Heap& heap = *segment->heap;
     const std::uint64_t size = segment->size;
+    const bool is_proved = is_whole(*segment);
+    if (!is_proved) {
+      let_pass(*segment);
+    }
     take_from_bin(segment->blocks.front());
     idle_.remove(segment);
+    segment->pinned = segment->pinned || !is_proved;  // whatever the driver says: never handed out
     count_segment_gone(*segment);
     if (const Status released = driver_release(size); !released.ok()) {
       given.status = released;
@@ -50,20 +55,58 @@ bool ReferenceModel::is_known_idle() const {
          device.finished == device.submitted;
 }
 
-bool ReferenceModel::is_past_growth_bound(std::uint64_t growth) {
-  const std::uint64_t bound =
-      std::max(peak_active_ever_ + peak_active_ever_ / 4, peak_active_ever_ + policy_.growth_slack.count());
-  return all(Name::ReservedBytes).current + growth > bound;
+bool ReferenceModel::is_past_growth_bound(std::uint64_t segment, std::uint64_t block) {
+  const std::uint64_t most = std::max(peak_active_ever_, all(Name::ActiveBytes).current + block);
+  const std::uint64_t bound = std::max(most + most / policy_.growth_divisor, most + policy_.growth_slack.count());
+  return all(Name::ReservedBytes).current + segment > bound;
 }
 
 ReferenceModel::GivenBack ReferenceModel::flush() {
   ++words_[BasisWord::sync_all_streams];
   for (Heap& heap : heaps_) {
-    if (is_serving(&heap) && !heap.pending.empty()) {
+    if (is_serving(&heap) && !heap.pending.empty() && !device.capturing) {
       (void)wait_for_frees(heap);
     }
   }
-  return give_back(true, [&] { return idle_.empty() ? nullptr : idle_.front(); });
+  // In a capture nothing may be waited for but a driver's free, which waits itself.
+  return give_back(true, [&]() -> Segment* {
+    return !idle_.empty() ? idle_.front() : device.capturing ? given_up() : nullptr;
+  });
+}
+
+bool ReferenceModel::has_more_to_give_back(const GivenBack& last) {
+  return !idle_.empty() || (last.bytes != 0 && given_up() != nullptr);
+}
+
+bool ReferenceModel::is_vacant(const Segment& segment) const {
+  return is_serving(segment.heap) && !segment.passed_through &&
+         std::none_of(segment.blocks.begin(), segment.blocks.end(),
+                      [](const Block& block) { return block.state == State::Live; });
+}
+
+ReferenceModel::Segment* ReferenceModel::given_up() {
+  for (const Heap& heap : heaps_) {
+    for (const Block* block : heap.pending) {
+      if (is_vacant(*block->segment)) {
+        return block->segment;
+      }
+    }
+  }
+  return nullptr;
+}
+
+void ReferenceModel::let_pass(Segment& segment) {
+  Heap& heap = *segment.heap;
+  const auto is_pending = [](const Block& block) { return block.state == State::Pending; };
+  for (auto at = std::find_if(segment.blocks.begin(), segment.blocks.end(), is_pending); at != segment.blocks.end();
+       at = std::find_if(segment.blocks.begin(), segment.blocks.end(), is_pending)) {
+    heap.pending.remove(&*at);
+    finish_free(*at);
+  }
+  if (heap.pending.empty()) {
+    heap.batch_blocks = 0;
+    heap.batch_bytes = 0;
+  }
 }
 
 Result<std::uint64_t> ReferenceModel::empty_cache() {
@@ -115,7 +158,7 @@ bool ReferenceModel::make_room(ContextId context, const Request& request) {
   }
   if (policy_.growth_gate) {
     const GivenBack more = give_back(false, [&]() -> Segment* {
-      return is_past_growth_bound(request.segment) && !idle_.empty() ? largest_idle() : nullptr;
+      return is_past_growth_bound(request.segment, request.block) && !idle_.empty() ? most_dispensable_idle() : nullptr;
     });
     given += more.bytes;
     overgrown_ = overgrown_ || more.cut_short;
@@ -127,9 +170,14 @@ bool ReferenceModel::make_room(ContextId context, const Request& request) {
 }
 
 // Of equals the one that has been idle longest.
-ReferenceModel::Segment* ReferenceModel::largest_idle() {
+ReferenceModel::Segment* ReferenceModel::most_dispensable_idle() {
+  const auto weight = [](const Segment* segment) {
+    const std::uint64_t age = segment->heap->requests[segment->large ? 1 : 0] - segment->blocks.front().born;
+    const auto size = static_cast<double>(segment->size);
+    return size * size * static_cast<double>(age + 1);
+  };
   return *std::max_element(idle_.begin(), idle_.end(),
-                           [](const Segment* a, const Segment* b) { return a->size < b->size; });
+                           [&](const Segment* a, const Segment* b) { return weight(a) < weight(b); });
 }
 
 bool ReferenceModel::give_back_oversize(ContextId context, const Request& request) {
@@ -173,8 +221,8 @@ ReferenceModel::Segment* ReferenceModel::next_to_tidy(bool looks_at_the_time) {
   const std::uint64_t cached = all(Name::ReservedBytes).current - all(Name::ActiveBytes).current;
   const bool too_much = (policy_.max_cached && cached > policy_.max_cached->count()) ||
                         (limit_ && all(Name::ReservedBytes).current > limit_->count());
-  if (!too_much && overgrown_ && is_past_growth_bound(0)) {
-    return largest_idle();
+  if (!too_much && overgrown_ && is_past_growth_bound(0, 0)) {
+    return most_dispensable_idle();
   }
   const bool too_old = looks_at_the_time && policy_.max_idle_ns &&
                        device.now_ns - oldest->idle_since_ns >= *policy_.max_idle_ns &&

@@ -27,6 +27,7 @@ class Acting : public testing::Test {
 using ResetPeak = Acting;
 using ResetAccumulated = Acting;
 using EmptyCache = Acting;
+using Limit = Acting;
 using Refusals = Acting;
 
 TEST_F(ResetPeak, SaysBeforeAndAfterForEveryDevice) {
@@ -61,17 +62,49 @@ TEST_F(ResetPeak, OfAllGoesToEveryLivingProcess) {
   EXPECT_EQ(outcome.exit_code, 0) << describe(outcome);
   const json results = json::parse(outcome.out).at("results");
   ASSERT_EQ(results.size(), 2U);
-  EXPECT_EQ(results.at(0), (json{{"id", one.id()},
-                                 {"pid", std::stoi(one.pid())},
-                                 {"device", "cuda:0"},
-                                 {"status", "done"},
-                                 {"detail", nullptr}}));
+  const json& first = results.at(0);
+  EXPECT_EQ(first.at("id"), one.id());
+  EXPECT_EQ(first.at("pid"), std::stoi(one.pid()));
+  EXPECT_EQ(first.at("device"), "cuda:0");
+  EXPECT_EQ(first.at("status"), "done");
+  EXPECT_EQ(first.at("detail"), nullptr);
+  EXPECT_EQ(first.at("before").at("peak_allocated_bytes"), 300U << 20);
+  EXPECT_EQ(first.at("after").at("peak_allocated_bytes"), 100U << 20);
   EXPECT_EQ(results.at(1).at("id"), two.id());
 }
 
 TEST_F(ResetPeak, OfAllWhenThereIsNothingIsDone) {
   EXPECT_EQ(tidemark({"reset-peak", "--all"}).exit_code, 0);
   EXPECT_EQ(json::parse(tidemark({"reset-peak", "--all", "--json"}).out).at("results").size(), 0U);
+}
+
+// Permission was the reason, and it said that there was nothing.
+TEST_F(ResetPeak, OfAllWhereAllAreOfAnotherUserIsAboutPermission) {
+  FakeProcess live(world_);
+  ASSERT_EQ(chmod(world_.directory().c_str(), 0755), 0);
+  for (const char* command : {"reset-peak", "reset-accumulated", "empty-cache"}) {
+    Launch stranger = world_.viewer({command, "--all"});
+    stranger.command.insert(stranger.command.begin(), {"setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"});
+    if (geteuid() != 0 || access("/usr/bin/setpriv", X_OK) != 0) GTEST_SKIP() << "needs root to become another user";
+
+    const Outcome outcome = run(stranger);
+
+    EXPECT_EQ(outcome.exit_code, 4) << describe(outcome);
+    EXPECT_EQ(outcome.err,
+              "tidemark: no living process that may be asked: 1 of other users, whom only they and root may ask\n");
+  }
+}
+
+TEST_F(ResetPeak, WithoutTimeAsksAndGoesOn) {
+  FakeProcess silent(world_, {"answer=none"});
+
+  const Outcome outcome = tidemark({"reset-peak", silent.pid(), "-t", "0", "-d", "cuda:0"});
+
+  EXPECT_EQ(outcome.exit_code, 0) << describe(outcome);
+  EXPECT_EQ(outcome.out, silent.pid() + " cuda:0: posted; the process has not looked at it yet\n");
+  const json result = json::parse(tidemark({"reset-peak", silent.pid(), "-t", "0", "--json"}).out).at("results").at(0);
+  EXPECT_EQ(result.at("before").at("peak_allocated_bytes"), 300U << 20);
+  EXPECT_EQ(result.at("after"), nullptr) << "not known yet";
 }
 
 TEST_F(ResetAccumulated, ZeroesTheTotals) {
@@ -90,7 +123,7 @@ TEST_F(EmptyCache, SaysWhatWentBack) {
   const Outcome outcome = tidemark({"empty-cache", live.pid(), "-d", "cuda:0"});
 
   EXPECT_EQ(outcome.exit_code, 0) << describe(outcome);
-  EXPECT_EQ(outcome.out, live.pid() + " cuda:0: reserved 400.0 MiB -> 100.0 MiB, cached 300.0 MiB -> 0 B\n");
+  EXPECT_EQ(outcome.out, live.pid() + " cuda:0: gave back 300.0 MiB of 400.0 MiB; 100.0 MiB stay: 100.0 MiB in use\n");
 }
 
 TEST_F(EmptyCache, ThatIsStillDeferredWhenTimeIsUpIsCodeSix) {
@@ -113,6 +146,36 @@ TEST_F(EmptyCache, WithoutTimeIsPostedAndDone) {
   EXPECT_EQ(unseen.exit_code, 0) << describe(unseen);
   EXPECT_EQ(unseen.out, idle.pid() + " cuda:0: posted; the process has not looked at it yet\n" + idle.pid() +
                             " mtia:0: posted; the process has not looked at it yet\n");
+}
+
+TEST_F(Limit, SaysBeforeAndAfterForEveryDevice) {
+  FakeProcess live(world_);
+
+  EXPECT_EQ(tidemark({"limit", live.pid(), "512MiB"}).out,
+            live.pid() + " cuda:0: limit none -> 512.0 MiB\n" + live.pid() + " mtia:0: limit none -> 512.0 MiB\n");
+  EXPECT_EQ(tidemark({"limit", live.pid(), "75%", "-d", "mtia:0"}).out,
+            live.pid() + " mtia:0: limit 512.0 MiB -> 768.0 MiB\n");
+  EXPECT_EQ(tidemark({"limit", live.pid(), "none", "-d", "cuda:0"}).out,
+            live.pid() + " cuda:0: limit 512.0 MiB -> none\n");
+}
+
+TEST_F(Limit, BelowWhatIsReservedIsDoneAndSaysSo) {
+  FakeProcess live(world_);
+
+  const Outcome outcome = tidemark({"limit", live.pid(), "25%", "--device", "cuda:0"});
+
+  EXPECT_EQ(outcome.exit_code, 0) << describe(outcome);
+  EXPECT_EQ(outcome.out, live.pid() +
+                             " cuda:0: limit none -> 256.0 MiB; more is reserved: growth is refused until frees bring "
+                             "it below (400.0 MiB)\n");
+}
+
+TEST_F(Limit, IsRefusedWhereThePolicyIsPeaks) {
+  FakeProcess peaks_only(world_, {"policy=peaks"});
+
+  EXPECT_EQ(tidemark({"limit", peaks_only.pid(), "1GiB"}).exit_code, 4);
+  EXPECT_EQ(tidemark({"limit", peaks_only.pid(), "50%"}).exit_code, 4);
+  EXPECT_EQ(stat_of(world_.device(std::stoi(peaks_only.pid()), "cuda:0"), "reserved_bytes.all.current"), 400U << 20);
 }
 
 TEST_F(Refusals, ADeadProcessIsGone) {

@@ -2,6 +2,8 @@
 #include "viewer/arguments.hpp"
 #include "viewer/exit_code.hpp"
 
+#include "tests/viewer/refusal.hpp"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -12,7 +14,6 @@ namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
-using testing::IsEmpty;
 using Words = std::vector<std::string>;
 
 constexpr std::array kOptions{
@@ -27,13 +28,7 @@ CommandSyntax syntax(Operands takes) {
 
 // The message of the failure that these words are, "" for none.
 std::string failure_of(Operands takes, const Words& words) {
-  try {
-    (void)parse_arguments(syntax(takes), words);
-    return "";
-  } catch (const Failure& failure) {
-    EXPECT_EQ(failure.code(), ExitCode::Usage);
-    return failure.what();
-  }
+  return refusal_by([&] { return parse_arguments(syntax(takes), words); });
 }
 
 TEST(SplitWords, CutsAtTheFirstDashes) {
@@ -166,6 +161,19 @@ TEST(HelpText, ListsEveryOptionWithItsValue) {
   EXPECT_THAT(text, HasSubstr("-t, --timeout SEC"));
   EXPECT_THAT(text, HasSubstr("--record[=WHAT]"));
   EXPECT_THAT(text, HasSubstr("--dir DIR"));
+}
+
+TEST(Arguments, TellATargetFromAProgram) {
+  const Arguments both = parse_arguments(syntax(Operands::OneOrProgram), Words{"4711", "--", "prog", "--json"});
+  EXPECT_THAT(both.operands(), ElementsAre("4711"));
+  EXPECT_THAT(both.program().value(), ElementsAre("prog", "--json"));
+  EXPECT_FALSE(both.has("--json"));
+
+  const Arguments target = parse_arguments(syntax(Operands::OneOrProgram), Words{"4711", "--json"});
+  EXPECT_FALSE(target.program());
+  EXPECT_TRUE(target.has("--json"));
+
+  EXPECT_THAT(failure_of(Operands::OneOrProgram, {"1", "2"}), HasSubstr("takes one TARGET, not 2"));
 }
 
 }  // namespace

@@ -3,11 +3,13 @@
 //
 //   viewer_fake_process DIRECTORY [label=TEXT] [policy=full|peaks|off] [access=owner|all] [answer=done|deferred|none]
 //                               [user=UID]: becomes that user once its segment is there
+//                               [history=PREFIX]: see fake_history.hpp
 //
-// Prints "ready ID PATH", then reads commands from stdin: "exit" marks the segment as exited and leaves; end of input
-// leaves without (as a killed process would).
+// Prints "ready ID PATH", then reads commands from stdin: "exit" marks the segment as exited and leaves; "leave"
+// removes it besides, as most programs do; end of input leaves without either (as a killed process would).
 #include "shared/control/host.hpp"
 #include "shared/segment/writer.hpp"
+#include "tests/viewer/fake_history.hpp"
 
 #include <unistd.h>
 
@@ -34,6 +36,7 @@ struct Options {
   segment::Access access = segment::Access::Owner;
   std::string answer = "done";
   uid_t user = 0;  // 0: stays who it is
+  std::string history;
 };
 
 Options read_options(int argc, char** argv) {
@@ -52,6 +55,8 @@ Options read_options(int argc, char** argv) {
       options.access = value == "all" ? segment::Access::All : segment::Access::Owner;
     } else if (word.starts_with("answer=")) {
       options.answer = value;
+    } else if (word.starts_with("history=")) {
+      options.history = value;
     } else if (word.starts_with("user=")) {
       options.user = static_cast<uid_t>(std::stoul(std::string{value}));
     }
@@ -122,6 +127,10 @@ class Device {
     basis_[large_segments] = 1;
     slot_.publish(basis_, kAllBasisLines);
   }
+  void set_limit(std::uint64_t bytes) {
+    basis_[limit_bytes] = bytes;
+    slot_.publish(basis_, kAllBasisLines);
+  }
   [[nodiscard]] std::uint32_t index() const { return slot_.index(); }
 
  private:
@@ -131,11 +140,15 @@ class Device {
 
 class Handler : public control::RequestHandler {
  public:
-  Handler(std::array<Device, 2>& devices, std::string answer) : devices_(devices), answer_(std::move(answer)) {}
+  Handler(std::array<Device, 2>& devices, std::string answer, test::FakeHistory history)
+      : devices_(devices), answer_(std::move(answer)), history_(std::move(history)) {}
 
   control::Answer handle(const control::Request& request) noexcept override {
     if (answer_ == "deferred") {
       return {.status = segment::AckStatus::Deferred, .detail = "waits for an allocation", .results = {}};
+    }
+    if (const auto answered = history_.handle(request)) {
+      return *answered;
     }
     for (Device& device : devices_) {
       if (request.device != control::kAllDevices && request.device != device.index()) {
@@ -151,6 +164,16 @@ class Handler : public control::RequestHandler {
         case control::Operation::EmptyCache:
           device.empty_cache();
           break;
+        case control::Operation::SetLimit:
+          device.set_limit(request.arguments[0]);
+          break;
+        case control::Operation::ClearLimit:
+          device.set_limit(0);
+          break;
+        case control::Operation::BeginPeak:
+          break;
+        case control::Operation::ReadPeak:
+          return {.status = segment::AckStatus::Done, .detail = {}, .results = {150 * kMiB, 400 * kMiB, 500 * kMiB}};
         default:
           return {.status = segment::AckStatus::Invalid, .detail = {}, .results = {}};
       }
@@ -161,6 +184,7 @@ class Handler : public control::RequestHandler {
  private:
   std::array<Device, 2>& devices_;
   std::string answer_;
+  test::FakeHistory history_;
 };
 
 }  // namespace
@@ -183,7 +207,7 @@ int main(int argc, char** argv) {
   }
   segment::SegmentWriter& writer = created.value();
   std::array<Device, 2> devices{Device{writer, segment::Backend::Cuda, 0}, Device{writer, segment::Backend::Mtia, 0}};
-  Handler handler(devices, options.answer);
+  Handler handler(devices, options.answer, test::FakeHistory{options.history, writer.path()});
   std::atomic<bool> stop{false};
   std::thread service;
   std::optional<control::ControlHost> host;
@@ -209,8 +233,12 @@ int main(int argc, char** argv) {
   std::fflush(stdout);
   std::array<char, 256> line{};
   while (std::fgets(line.data(), static_cast<int>(line.size()), stdin) != nullptr) {
-    if (std::string_view{line.data()} == "exit\n") {
+    const std::string_view command{line.data()};
+    if (command == "exit\n" || command == "leave\n") {
       writer.mark_exited();
+      if (command == "leave\n") {
+        writer.remove_files();
+      }
       break;
     }
   }

@@ -4,7 +4,7 @@
 #include "viewer/launch/places.hpp"
 #include "viewer/launch/preflight.hpp"
 #include "viewer/launch/preload_text.hpp"
-#include "viewer/launch/run_options.hpp"
+#include "viewer/launch/static_runtime.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -14,7 +14,6 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <map>
 #include <sstream>
 
 namespace tidemark::viewer {
@@ -25,8 +24,6 @@ using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
-using testing::Not;
-using testing::Pair;
 using Words = std::vector<std::string>;
 
 // A directory that goes with the test.
@@ -289,6 +286,21 @@ TEST(ElfFacts, ReadWhatThisProgramNeeds) {
   EXPECT_THAT(facts->needed, Contains("libc.so.6"));
 }
 
+TEST(StaticRuntime, OfNvidiaIsKnownByTheDriverThatItOpensAndAFileOfItsOwn) {
+  using namespace std::string_literals;
+  ElfFacts facts;
+  facts.same_machine = true;
+  ElfFacts shared = facts;
+  shared.needed = {"libc.so.6", "libcudart.so.13"};
+  const std::string inside = "\177ELF...\0libcuda.so.1\0...\0/cudart.shm.%x.%x\0"s;
+
+  EXPECT_TRUE(has_nvidia_runtime_inside(facts, inside));
+  EXPECT_FALSE(has_nvidia_runtime_inside(shared, inside));
+  EXPECT_FALSE(has_nvidia_runtime_inside({}, inside)) << "of another machine";
+  EXPECT_FALSE(has_nvidia_runtime_inside(facts, "\0libcuda.so.1\0"s)) << "a runtime that takes any driver";
+  EXPECT_FALSE(has_nvidia_runtime_inside(facts, "\0libcuda.so\0/cudart.shm.\0"s));
+}
+
 TEST(ElfFacts, SurviveEveryPrefixAndEveryFlippedByteOfAHead) {
   std::ifstream file("/proc/self/exe", std::ios::binary);
   std::string bytes(4096, '\0');
@@ -302,93 +314,6 @@ TEST(ElfFacts, SurviveEveryPrefixAndEveryFlippedByteOfAHead) {
     (void)elf_facts(damaged);
   }
   EXPECT_FALSE(elf_facts("not an ELF file at all").has_value());
-}
-
-class RunOptions : public testing::Test {
- protected:
-  static Settings settings_of(const Words& words, const std::map<std::string, std::string>& present = {}) {
-    const CommandSyntax syntax{.name = "run",
-                               .operands = "",
-                               .takes = Operands::Program,
-                               .summary = "",
-                               .examples = "",
-                               .options = run_option_specs()};
-    return shim_settings(parse_arguments(syntax, words), [&](std::string_view name) {
-      const auto found = present.find(std::string{name});
-      return found == present.end() ? std::nullopt : std::optional{found->second};
-    });
-  }
-  static std::string refusal_of(const Words& words) {
-    try {
-      (void)settings_of(words);
-      return "";
-    } catch (const Failure& failure) {
-      EXPECT_EQ(failure.code(), ExitCode::Usage);
-      return failure.what();
-    }
-  }
-};
-
-TEST_F(RunOptions, MirrorTheVariablesOfTheLibrary) {
-  EXPECT_THAT(
-      settings_of({"--mode", "count", "--free=fast", "--fill", "poison", "--limit", "cuda:0=8GiB,mtia=80%", "--label",
-                   "eval 1", "--alloc-conf", "large:split", "--thread", "off", "--log-file", "stderr", "p"}),
-      ElementsAre(Pair("TIDEMARK_MODE", "count"), Pair("TIDEMARK_FREE", "fast"), Pair("TIDEMARK_FILL", "poison"),
-                  Pair("TIDEMARK_LIMIT", "cuda:0=8GiB,mtia=80%"), Pair("TIDEMARK_LABEL", "eval 1"),
-                  Pair("TIDEMARK_ALLOC_CONF", "large:split"), Pair("TIDEMARK_THREAD", "off"),
-                  Pair("TIDEMARK_LOG_FILE", "stderr")));
-}
-
-TEST_F(RunOptions, SetNothingThatWasNotAskedFor) { EXPECT_THAT(settings_of({"p", "--mode", "x"}), IsEmpty()); }
-
-TEST_F(RunOptions, QuietSilencesTheLibraryTooUnlessItsLogIsSet) {
-  EXPECT_THAT(settings_of({"-q", "p"}), ElementsAre(Pair("TIDEMARK_LOG", "off")));
-  EXPECT_THAT(settings_of({"-q", "--log", "debug", "p"}), ElementsAre(Pair("TIDEMARK_LOG", "debug")));
-  EXPECT_THAT(settings_of({"-q", "p"}, {{"TIDEMARK_LOG", "info"}}), IsEmpty());
-}
-
-TEST_F(RunOptions, UnpoolOnlyWhatIsNotSet) {
-  EXPECT_THAT(settings_of({"--unpool", "p"}, {{"XLA_PYTHON_CLIENT_ALLOCATOR", "bfc"}}),
-              ElementsAre(Pair("PYTORCH_NO_CUDA_MEMORY_CACHING", "1"), Pair("XLA_PYTHON_CLIENT_PREALLOCATE", "false")));
-}
-
-TEST_F(RunOptions, MakeFileNamesAbsolute) {
-  const std::string here = fs::current_path().string();
-  EXPECT_THAT(
-      settings_of({"--log-file=out.txt", "--dir", ".", "p"}),
-      ElementsAre(Pair("TIDEMARK_DIR", testing::StartsWith(here)), Pair("TIDEMARK_LOG_FILE", here + "/out.txt")));
-}
-
-TEST_F(RunOptions, RefuseBadValuesAndSayWhatIsAllowed) {
-  EXPECT_THAT(refusal_of({"--mode", "fast", "p"}), HasSubstr("allowed: cache count off"));
-  EXPECT_THAT(refusal_of({"--limit", "eight", "p"}), HasSubstr("1.5GiB"));
-  EXPECT_THAT(refusal_of({"--dir", "/no/such/dir", "p"}), HasSubstr("existing directory"));
-  EXPECT_THAT(refusal_of({"--label", std::string(65, 'x'), "p"}), HasSubstr("64 bytes"));
-  EXPECT_THAT(refusal_of({"--simulate", "tpu", "p"}), HasSubstr("mtia cuda"));
-  EXPECT_THAT(refusal_of({"--no-children", "p"}), HasSubstr("no option '--no-children'"));
-  EXPECT_THAT(refusal_of({"--expect", "peak<=1GiB", "p"}), HasSubstr("no option '--expect'"));
-  EXPECT_THAT(refusal_of({"--record", "p"}), HasSubstr("no option '--record'"));
-}
-
-TEST_F(RunOptions, TakeEveryFormOfALimit) {
-  for (const char* limit :
-       {"8GiB", "512", "1.5GiB", "80%", "0.5%", "cuda=8G", "cuda:0=8GiB,mtia=80%", "0=1GB", "8GiB,cuda:1=50%"}) {
-    EXPECT_EQ(refusal_of({"--limit", limit, "p"}), "") << limit;
-  }
-  for (const char* limit :
-       {"", "0", "-1", "101%", "0%", "%", "cuda:=8G", "gpu:0=8G", "8GiB,", "=8G", "cuda:0", "8 GiB"}) {
-    EXPECT_NE(refusal_of({"--limit", limit, "p"}), "") << limit;
-  }
-}
-
-TEST_F(RunOptions, PutTheSimulatorInFrontOnlyWhenAsked) {
-  const auto environment = [](std::string_view name) {
-    return name == "LD_LIBRARY_PATH" ? std::optional<std::string>{"/mine"} : std::nullopt;
-  };
-  EXPECT_THAT(loader_settings(environment, "/l/libtidemark.so", "", {}),
-              ElementsAre(Pair("LD_PRELOAD", "/l/libtidemark.so")));
-  EXPECT_THAT(loader_settings(environment, "/l/libtidemark.so", "/sim", {}),
-              ElementsAre(Pair("LD_LIBRARY_PATH", "/sim:/mine"), Pair("LD_PRELOAD", "/l/libtidemark.so")));
 }
 
 }  // namespace

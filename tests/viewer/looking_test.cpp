@@ -1,4 +1,4 @@
-// ps, show and gc as programs: real segments of living and dead processes, damaged files, other users, odd
+// ps and show as programs: real segments of living and dead processes, damaged files, other users, odd
 // surroundings.
 #include "tests/viewer/viewer_world.hpp"
 
@@ -10,6 +10,9 @@
 
 #include <filesystem>
 #include <fstream>
+#include <memory>
+#include <sstream>
+#include <vector>
 
 namespace tidemark::test {
 namespace {
@@ -36,7 +39,6 @@ class Looking : public testing::Test {
 };
 using Ps = Looking;
 using Show = Looking;
-using Gc = Looking;
 using Directories = Looking;
 using Surroundings = Looking;
 using WrongInput = Looking;
@@ -52,9 +54,10 @@ TEST_F(Ps, ShowsTheLivingAndTheDead) {
 
   EXPECT_EQ(outcome.exit_code, 0) << describe(outcome);
   EXPECT_THAT(outcome.out, StartsWith("ID "));
-  EXPECT_THAT(outcome.out, testing::ContainsRegex(
-                               live.id() + " +" + live.pid() +
-                               "  cuda:0  live +100.0 MiB  300.0 MiB  400.0 MiB  300.0 MiB  80.0  job 1: fake\n"));
+  EXPECT_THAT(outcome.out,
+              testing::ContainsRegex(
+                  live.id() + " +" + live.pid() +
+                  "  cuda:0  live +100.0 MiB  300.0 MiB  400.0 MiB  300.0 MiB  400.0 MiB  80.0  job 1: fake\n"));
   EXPECT_THAT(outcome.out, testing::ContainsRegex(live.id() + " +" + live.pid() + "  mtia:0  live"));
   EXPECT_THAT(outcome.out, testing::ContainsRegex(exited.id() + " +" + exited.pid() + "  cuda:0  exited"));
   EXPECT_THAT(outcome.out, testing::ContainsRegex(killed.id() + " +" + killed.pid() + "  cuda:0  killed"));
@@ -91,6 +94,33 @@ TEST_F(Ps, AsJsonIsOneDocumentWithNothingElse) {
   EXPECT_EQ(stat_of(document.at("processes").at(0).at("devices").at(0), "allocated_bytes.all.peak"), 300U << 20);
 }
 
+// The viewer counted itself, and whoever will never have a segment to be seen here.
+TEST_F(Ps, CountsWhoHasTheLibraryAndMayStillAllocate) {
+  const LaunchTree tree;
+  const auto cat_in = [&](const std::string& directory) {
+    return Launch{
+        .command = {"cat"}, .environment = {{"TIDEMARK_DIR", directory}}, .preload = {tree.library()}, .input = {}};
+  };
+  Launch silent = cat_in(world_.directory());
+  silent.environment["TIDEMARK_SHM"] = "off";
+  Conversation waiting(cat_in(world_.directory()));
+  Conversation off(silent);
+  Conversation far(cat_in(tree.base()));
+  for (Conversation* cat : {&waiting, &off, &far}) {
+    EXPECT_EQ(cat->ask("it runs"), "it runs");
+  }
+  Launch viewer = world_.viewer({"ps"});
+  viewer.preload = {tree.library()};
+  viewer.environment["ASAN_OPTIONS"] = "verify_asan_link_order=0";
+
+  const Outcome outcome = run(viewer);
+
+  EXPECT_EQ(outcome.exit_code, 0) << describe(outcome);
+  EXPECT_THAT(outcome.err, StartsWith("tidemark: 1 more process has the library and no allocation yet\n"));
+  EXPECT_THAT(outcome.err, HasSubstr("the library, but was told to publish nothing"));
+  EXPECT_THAT(outcome.err, HasSubstr("the library and another TIDEMARK_DIR ("));
+}
+
 TEST_F(Ps, OfTargetsShowsThemAlone) {
   FakeProcess one(world_, {"label=one"});
   FakeProcess two(world_);
@@ -100,6 +130,25 @@ TEST_F(Ps, OfTargetsShowsThemAlone) {
   EXPECT_THAT(outcome.out, HasSubstr(one.id()));
   EXPECT_THAT(outcome.out, Not(HasSubstr(two.id())));
   EXPECT_EQ(tidemark({"ps", "three"}).exit_code, 3);
+}
+
+TEST_F(Ps, LooksAgainAsOftenAsAsked) {
+  FakeProcess live(world_);
+
+  const Outcome text = tidemark({"ps", "--watch", "0.1", "--count", "2", "--tree"});
+  const Outcome documents = tidemark({"ps", "--json", "-w", "0.1", "-n", "3"});
+  const Outcome records = tidemark({"ps", "--csv", "--watch", "100ms", "--count", "2"});
+
+  EXPECT_THAT(text.out, testing::ContainsRegex("^..:..:..\nID (.*\n)+\n..:..:..\nID "));
+  std::istringstream lines(documents.out);
+  int count = 0;
+  for (std::string line; std::getline(lines, line); ++count) {
+    EXPECT_EQ(json::parse(line).at("processes").at(0).at("id"), live.id());
+  }
+  EXPECT_EQ(count, 3);
+  EXPECT_THAT(records.out, StartsWith("time,id,pid,device,"));
+  EXPECT_EQ(std::count(records.out.begin(), records.out.end(), '\n'), 5) << records.out;
+  EXPECT_EQ(records.out.find("time,", 1), std::string::npos);
 }
 
 TEST_F(Ps, LooksIntoFurtherDirectories) {
@@ -179,64 +228,14 @@ TEST_F(Show, StillTellsTheLastNumbersOfADeadProcess) {
   EXPECT_THAT(outcome.out, HasSubstr("104,857,600"));
 }
 
-TEST_F(Gc, RemovesTheDeadAndLeavesTheLiving) {
-  FakeProcess live(world_);
-  FakeProcess killed(world_);
-  killed.kill();
-
-  const Outcome dry = tidemark({"gc", "--dry-run"});
-  EXPECT_THAT(dry.out, HasSubstr("would remove " + killed.path()));
-  EXPECT_TRUE(fs::exists(killed.path()));
-
-  EXPECT_THAT(tidemark({"gc", "--older-than", "1h"}).out, IsEmpty());
-  EXPECT_TRUE(fs::exists(killed.path()));
-
-  const Outcome outcome = tidemark({"gc"});
-  EXPECT_EQ(outcome.exit_code, 0) << describe(outcome);
-  EXPECT_THAT(outcome.out, HasSubstr("removed " + killed.path()));
-  EXPECT_FALSE(fs::exists(killed.path()));
-  EXPECT_FALSE(fs::exists(killed.path() + ".ctl"));
-  EXPECT_TRUE(fs::exists(live.path()));
-  EXPECT_EQ(tidemark({"gc", "--older-than", "soon"}).exit_code, 2);
-}
-
-// As root it kept silent about the others' and let them lie.
-TEST_F(Gc, AsRootRemovesTheDeadOfEveryone) {
-  if (geteuid() != 0) GTEST_SKIP() << "needs root to give files away";
-  FakeProcess live(world_, {"user=65534"});
-  FakeProcess killed(world_);
-  killed.kill();
-  ASSERT_EQ(chown(live.path().c_str(), 65534, 65534), 0);
-  ASSERT_EQ(chown(killed.path().c_str(), 65534, 65534), 0);
-
-  const Outcome outcome = tidemark({"gc"});
-
-  EXPECT_EQ(outcome.exit_code, 0) << describe(outcome);
-  EXPECT_THAT(outcome.out, HasSubstr("removed " + killed.path() + " ("));
-  EXPECT_THAT(outcome.out, HasSubstr(", of user 65534)\n"));
-  EXPECT_FALSE(fs::exists(killed.path()));
-  EXPECT_TRUE(fs::exists(live.path()));
-}
-
-TEST_F(Gc, SaysWhoseSegmentsItLeavesAlone) {
-  if (geteuid() != 0) GTEST_SKIP() << "needs root to become another user";
-  FakeProcess killed(world_);
-  killed.kill();
-  ASSERT_EQ(chmod(world_.directory().c_str(), 0755), 0);
-  Launch stranger = world_.viewer({"gc"});
-  stranger.command.insert(stranger.command.begin(), {"setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"});
-
-  const Outcome outcome = run(stranger);
-
-  EXPECT_EQ(outcome.exit_code, 0) << describe(outcome);
-  EXPECT_THAT(outcome.err, HasSubstr("tidemark: 1 of user 0 left alone, dead or alive"));
-  EXPECT_TRUE(fs::exists(killed.path()));
-}
-
 TEST_F(WrongInput, IsOneLineAndCodeTwo) {
   const std::vector<std::vector<std::string>> cases{{"pss"},
                                                     {"ps", "--jsn"},
                                                     {"ps", "--json", "--csv"},
+                                                    {"ps", "--json", "--tree"},
+                                                    {"ps", "--watch", "0"},
+                                                    {"ps", "--count", "2"},
+                                                    {"ps", "--watch", "1", "--count", "0"},
                                                     {"show"},
                                                     {"show", "a", "b"},
                                                     {"gc", "x"},
@@ -302,23 +301,6 @@ TEST_F(WrongInput, DamagedAndForeignFilesAreToldAndSkipped) {
   EXPECT_EQ(json::parse(tidemark({"ps", "--json"}).out).at("processes").size(), 1U);
 }
 
-TEST_F(WrongInput, ASegmentOfAnotherMajorVersionIsRefusedWithCodeFive) {
-  FakeProcess newer(world_);
-  newer.kill();
-  ASSERT_EQ(chmod(newer.path().c_str(), 0600), 0);
-  {
-    std::fstream file(newer.path(), std::ios::in | std::ios::out | std::ios::binary);
-    file.seekp(8);  // the major version
-    file.put('\x63');
-  }
-
-  const Outcome outcome = tidemark({"show", newer.pid()});
-
-  EXPECT_EQ(outcome.exit_code, 5) << describe(outcome);
-  EXPECT_THAT(outcome.err, HasSubstr("version"));
-  EXPECT_EQ(tidemark({"ps"}).exit_code, 0);
-}
-
 TEST_F(WrongInput, AnotherUsersProcessIsListedButNotReadable) {
   FakeProcess live(world_);
   ASSERT_EQ(chmod(world_.directory().c_str(), 0755), 0);
@@ -363,6 +345,18 @@ TEST_F(Surroundings, NeedNoTerminalLocaleOrStdin) {
   EXPECT_THAT(shell("LC_ALL=C.UTF-8 \"$T\" ps <&-").out, HasSubstr("größe: fake"));
   EXPECT_THAT(shell("LC_ALL=de_DE.UTF-8 \"$T\" ps --json").out, HasSubstr("\"schema\":1"));
   EXPECT_EQ(shell("env -u TERM \"$T\" top").exit_code, 0);
+}
+
+// Each process that is shown takes a descriptor.
+TEST_F(Surroundings, LimitOnFilesIsRaisedAsFarAsItMayBe) {
+  std::vector<std::unique_ptr<FakeProcess>> many;
+  for (int i = 0; i < 20; ++i) {
+    many.push_back(std::make_unique<FakeProcess>(world_));
+  }
+
+  const Outcome outcome = shell("ulimit -S -n 16; \"$T\" ps --json");
+
+  EXPECT_EQ(json::parse(outcome.out).at("processes").size(), 20U) << outcome.err;
 }
 
 TEST_F(Surroundings, OutputThatGoesNowhereIsAFailure) {

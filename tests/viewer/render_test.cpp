@@ -1,62 +1,70 @@
-// The texts and documents of ps, show and the commands that act.
+// The texts and documents of ps and the commands that act.
+#include "viewer/render/emptied_text.hpp"
 #include "viewer/render/json.hpp"
 #include "viewer/render/ps_text.hpp"
-#include "viewer/render/show_text.hpp"
+#include "viewer/render/results_json.hpp"
 
 #include "shared/segment/counter_list.hpp"
 #include "shared/segment/derive.hpp"
+#include "tests/viewer/in_utf8_and_utc.hpp"
 #include "tests/viewer/sample_view.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include <clocale>
-#include <cstdlib>
+#include <sstream>
 
 namespace tidemark::viewer {
 namespace {
 
 using nlohmann::json;
-using testing::EndsWith;
 using testing::HasSubstr;
 using testing::StartsWith;
 
-class Render : public testing::Test {
- protected:
-  void SetUp() override {
-    ASSERT_NE(std::setlocale(LC_CTYPE, "C.UTF-8"), nullptr);
-    setenv("TZ", "UTC", 1);
-    tzset();
-  }
-};
-using PsText = Render;
-using PsJson = Render;
-using PsCsv = Render;
-using ShowText = Render;
-using ResultsJson = Render;
+using PsText = InUtf8AndUtc;
+using PsJson = InUtf8AndUtc;
+using PsCsv = InUtf8AndUtc;
+using ResultsJson = InUtf8AndUtc;
+using EmptiedText = InUtf8AndUtc;
 
 TEST_F(PsText, HasALineForEachProcessAndDevice) {
-  EXPECT_EQ(ps_text(sample_view(), Charset::Utf8),
-            R"(ID            PID  DEVICE  STATE       ALLOCATED       PEAK   RESERVED     CACHED  HIT%  LABEL/COMMAND
-9f3c01aa     4711  cuda:0  live        1.000 GiB  3.000 GiB  4.000 GiB  3.000 GiB  99.9  eval: python3 train.py
-9f3c01aa     4711  cuda:1  live        300.0 MiB  300.0 MiB  302.0 MiB  2.000 MiB   0.0  eval: python3 train.py
-00c0ffee     4712  mtia:0  live         1023 MiB  7.000 GiB  7.078 GiB  6.079 GiB  50.0  mtia_train
-11112222  4194303  -       stopped             -          -          -          -     -  waiting
-deadbeef       99  cuda:0  killed        512 B    1.000 KiB  2.000 MiB  2.000 MiB   0.0  crashed
-aaaabbbb      500  -       unreadable          -          -          -          -     -  of user 1001
+  EXPECT_EQ(
+      ps_text(sample_view(), Charset::Utf8),
+      R"(ID            PID  DEVICE  STATE       ALLOCATED       PEAK   RESERVED     CACHED       HELD  HIT%  LABEL/COMMAND
+9f3c01aa     4711  cuda:0  live        1.000 GiB  3.000 GiB  4.000 GiB  3.000 GiB  4.000 GiB  99.9  eval: python3 train.py
+9f3c01aa     4711  cuda:1  live        300.0 MiB  300.0 MiB  302.0 MiB  2.000 MiB  302.0 MiB   0.0  eval: python3 train.py
+00c0ffee     4712  mtia:0  live         1023 MiB  7.000 GiB  7.078 GiB  6.079 GiB  7.078 GiB  50.0  mtia_train
+11112222  4194303  -       stopped             -          -          -          -          -     -  waiting
+deadbeef       99  cuda:0  killed        512 B    1.000 KiB  2.000 MiB  2.000 MiB  2.000 MiB   0.0  crashed
+aaaabbbb      500  -       unreadable          -          -          -          -          -     -  of user 1001
 )");
 }
 
 TEST_F(PsText, IsOnlyATitleWhenThereIsNothing) {
   EXPECT_EQ(ps_text({}, Charset::Utf8),
-            "ID  PID  DEVICE  STATE  ALLOCATED  PEAK  RESERVED  CACHED  HIT%  LABEL/COMMAND\n");
+            "ID  PID  DEVICE  STATE  ALLOCATED  PEAK  RESERVED  CACHED  HELD  HIT%  LABEL/COMMAND\n");
 }
 
 TEST_F(PsText, FitsTheTerminalByCuttingOnlyTheLastColumn) {
-  const std::string text = ps_text(sample_view(), Charset::Utf8, 100);
+  const std::string text = ps_text(sample_view(), Charset::Utf8, 112);
 
-  EXPECT_THAT(text, HasSubstr("4.000 GiB  3.000 GiB  99.9  eval: pyth…\n"));
+  EXPECT_THAT(text, HasSubstr("  99.9  eval: pytho…\n"));
+}
+
+TEST_F(PsText, LeavesColumnsOutOfANarrowTerminal) {
+  for (std::size_t width = 79; width < 120; ++width) {
+    const std::string text = ps_text(sample_view(), Charset::Utf8, width);
+
+    EXPECT_THAT(text, HasSubstr("eval: ")) << width;
+    EXPECT_THAT(text, HasSubstr("HELD")) << width;
+    std::istringstream lines(text);
+    for (std::string line; std::getline(lines, line);) {
+      EXPECT_LE(columns_of(clean_points(line, Charset::Utf8)), width) << text;
+    }
+  }
+  EXPECT_EQ(ps_text(sample_view(), Charset::Utf8, 80).substr(0, 79),
+            "ID            PID  DEVICE  STATE       ALLOCATED       PEAK       HELD  LABEL/C");
 }
 
 TEST_F(PsText, NeverCallsAMissAHundredPercent) {
@@ -203,102 +211,45 @@ TEST_F(PsJson, ShowIsOneProcessWithItsTime) {
 }
 
 TEST_F(ResultsJson, IsOneDocument) {
-  const json document = json::parse(
-      results_json({{.id = "9f3c01aa", .pid = 4711, .device = "cuda:0", .status = "done", .detail = ""},
-                    {.id = "9f3c01aa", .pid = 4711, .device = "cuda:1", .status = "deferred", .detail = "waits\xff"}}));
+  const Figures before{.allocated = 10, .allocated_peak = 30, .reserved = 40};
+  const Figures after{.allocated = 10, .allocated_peak = 10, .reserved = 40};
+
+  const json document = json::parse(results_json(
+      {{.result = {.id = "9f3c01aa", .pid = 4711, .device = "cuda:0", .status = "done", .detail = ""},
+        .before = before,
+        .after = after},
+       {.result = {.id = "9f3c01aa", .pid = 4711, .device = "all", .status = "deferred", .detail = "waits\xff"}}}));
 
   EXPECT_EQ(document.at("schema"), 1);
-  EXPECT_EQ(document.at("results").at(0),
-            (json{{"id", "9f3c01aa"}, {"pid", 4711}, {"device", "cuda:0"}, {"status", "done"}, {"detail", nullptr}}));
+  const json& first = document.at("results").at(0);
+  EXPECT_EQ(first.at("id"), "9f3c01aa");
+  EXPECT_EQ(first.at("pid"), 4711);
+  EXPECT_EQ(first.at("device"), "cuda:0");
+  EXPECT_EQ(first.at("status"), "done");
+  EXPECT_EQ(first.at("detail"), nullptr);
+  EXPECT_EQ(first.at("before").at("peak_allocated_bytes"), 30);
+  EXPECT_EQ(first.at("after").at("peak_allocated_bytes"), 10);
+  EXPECT_EQ(first.at("after").at("reserved_bytes"), 40);
   EXPECT_EQ(document.at("results").at(1).at("detail"), "waits\uFFFD");
+  EXPECT_EQ(document.at("results").at(1).at("before"), nullptr);
+  EXPECT_EQ(document.at("results").at(1).at("after"), nullptr);
 }
 
-TEST_F(ShowText, OpensWithTheProcessAndItsLibrary) {
-  View view = sample_view();
-  view.processes[0].snapshot.globals.mode = segment::ProcessMode::Count;
-  view.processes[0].snapshot.globals.mode_reason = "a sanitizer is loaded";
-  view.processes[0].snapshot.globals.mode_realtime_ns = kSampleNow - 30 * kSampleSecond;
+TEST_F(EmptiedText, SaysWhatStaysAndWhy) {
+  const Figures before{.allocated = (60_MiB).count(), .cached = (340_MiB).count(), .reserved = (400_MiB).count()};
+  const Figures after{.allocated = (60_MiB).count(),
+                      .pending = (10_MiB).count(),
+                      .cached = (30_MiB).count(),
+                      .split = (20_MiB).count(),
+                      .pinned = (4_MiB).count(),
+                      .reserved = (100_MiB).count()};
 
-  EXPECT_THAT(show_text(view.processes[0], kSampleNow, Charset::Utf8), StartsWith(R"(eval: python3 train.py
-  pid 4711, id 9f3c01aa, user 1000, live, started 14:10:08 (3 min 12 s ago)
-  library 0.1.0: mode count because a sanitizer is loaded, since 14:12:50, layer driver, free strict, control full, service thread on, recording off
-  calls 12,345, forwarded 12; look-ups 7 (dlsym 3, the driver's resolver 4), answered with ours 5
-  requests done 0, refused 0, ignored 0; errors of the library that the program never saw 0
-
-cuda:0  Simulated CUDA device  GPU-9f3c01aa-0100-0000-0000-000000000000
-  capacity 8.000 GiB, limit none, mode cache, peaks since 14:12:20
-
-  COUNTER                                NOW       PEAK   TOTAL IN  TOTAL OUT  MEANING
-)"));
-}
-
-TEST_F(ShowText, DoesNotShowCallsThatAreNotCounted) {
-  View view = sample_view();
-  view.processes[0].snapshot.globals.hooks.hook_calls = 0;
-
-  EXPECT_THAT(show_text(view.processes[0], kSampleNow, Charset::Utf8),
-              HasSubstr("\n  look-ups 7 (dlsym 3, the driver's resolver 4), answered with ours 5\n"));
-}
-
-TEST_F(ShowText, HasEveryCounterWithItsMeaning) {
-  const std::string text = show_text(sample_view().processes[1], kSampleNow, Charset::Utf8);
-
-  for (const segment::CounterInfo& info : segment::counter_list()) {
-    const std::string key{info.key};
-    const std::string name = key.substr(
-        0, key.ends_with(".allocated") || key.ends_with(".current") || key.ends_with(".freed") || key.ends_with(".peak")
-               ? key.rfind('.')
-               : key.size());
-    EXPECT_THAT(text, HasSubstr("\n  " + name + " ")) << key;
-  }
-  for (const segment::CounterInfo& info : segment::extra_list()) {
-    EXPECT_THAT(text, HasSubstr(std::string{info.meaning})) << info.key;
-  }
-  EXPECT_THAT(
-      text, HasSubstr("  allocated_bytes.all               1023 MiB  7.000 GiB  14.00 GiB  13.00 GiB  rounded sizes"));
-  EXPECT_THAT(text, HasSubstr("  max_split_size                   unlimited"));
-  EXPECT_THAT(text, HasSubstr("12.3 ms"));
-}
-
-TEST_F(ShowText, EndsInASumThatIsExact) {
-  View view = sample_view();
-  DeviceBasis& basis = view.processes[1].devices[0].snapshot.basis;
-  basis[BasisWord::driver_total_bytes] = (8_GiB).count();
-  basis[BasisWord::driver_free_bytes] = (512_MiB).count();
-  basis[BasisWord::driver_info_time_ns] = kSampleNow - 3 * kSampleSecond;
-
-  EXPECT_THAT(show_text(view.processes[1], kSampleNow, Charset::Utf8), EndsWith(R"(
-  requested by the program                      1,072,693,148   1023 MiB
-  + rounding                                              100    100 B
-  = allocated                                   1,072,693,248   1023 MiB
-  + freed, device work pending                              0      0 B
-  + cached                                      6,527,306,752  6.079 GiB
-  = reserved                                    7,600,000,000  7.078 GiB
-  + other kinds on the device                               0      0 B
-  = held                                        7,600,000,000  7.078 GiB
-  + not ours                                      453,063,680  432.1 MiB
-  = used, as the driver said 3 s ago            8,053,063,680  7.500 GiB
-)"));
-}
-
-TEST_F(ShowText, SaysWhenTheDriverWasNeverAsked) {
-  EXPECT_THAT(show_text(sample_view().processes[1], kSampleNow, Charset::Utf8),
-              EndsWith("  + not ours                              unknown: the program never asked its driver\n"));
-}
-
-TEST_F(ShowText, TakesNoControlBytesFromNames) {
-  View view = sample_view();
-  view.processes[1].snapshot.identity.command = "evil\x1b[2J\nname";
-  view.processes[1].devices[0].snapshot.info.name = "dev\x1b]0;x\a";
-
-  const std::string text = show_text(view.processes[1], kSampleNow, Charset::Utf8);
-
-  EXPECT_EQ(text.find('\x1b'), std::string::npos);
-  EXPECT_EQ(text.find('\a'), std::string::npos);
-}
-
-TEST_F(ShowText, OfAProcessWithoutDeviceSaysSo) {
-  EXPECT_THAT(show_text(sample_view().processes[2], kSampleNow, Charset::Utf8), HasSubstr("no device yet"));
+  EXPECT_EQ(emptied_text(before, after),
+            "gave back 300.0 MiB of 400.0 MiB; 100.0 MiB stay: 60.00 MiB in use, 10.00 MiB freed with device work "
+            "pending, 4.000 MiB pinned, as another process has it, 20.00 MiB free in segments that are partly in use, "
+            "6.000 MiB still cached");
+  EXPECT_EQ(emptied_text(after, after).substr(0, 33), "gave nothing back; 100.0 MiB stay");
+  EXPECT_EQ(emptied_text(before, {}), "gave back 400.0 MiB of 400.0 MiB; nothing stays");
 }
 
 }  // namespace

@@ -23,6 +23,7 @@ segment::DeviceSnapshot sample_device(segment::Backend backend, std::uint32_t or
   device.info.name = backend == segment::Backend::Cuda ? "Simulated CUDA device" : "Simulated MTIA device";
   device.info.capacity_bytes = (8_GiB).count();
   device.info.simulated = true;
+  device.kinds.emplace();
 
   DeviceBasis& basis = device.basis;
   const std::uint64_t allocated = use.allocated.count();
@@ -79,10 +80,29 @@ ProcessView sample_process(const SampleProcess& process, std::vector<segment::De
   snapshot.globals.layer = segment::Layer::Driver;
   snapshot.globals.control_policy = segment::ControlPolicy::Full;
   snapshot.globals.flags = static_cast<std::uint64_t>(segment::ProcessFlag::ServiceThread);
+  snapshot.globals.heartbeat_count = 187;
   snapshot.globals.hooks = {
       .hook_calls = 12345, .forwarded_calls = 12, .lookups = 3, .resolver_lookups = 4, .swapped_lookups = 5};
   snapshot.devices = std::move(devices);
-  return view_of(std::move(snapshot));
+  ProcessView view = view_of(std::move(snapshot));
+  view.settings = {{.name = "free", .value = "strict"}, {.name = "limit", .value = ""}};
+  const auto uses = [](std::initializer_list<segment::SymbolUse> all) {
+    std::uint64_t bits = 0;
+    for (const segment::SymbolUse use : all) {
+      bits |= static_cast<std::uint64_t>(use);
+    }
+    return bits;
+  };
+  using enum segment::SymbolUse;
+  view.coverage = {{.name = "cuGetExportTable", .uses = uses({Entered}), .unaccounted_calls = 5},
+                   {.name = "cuGraphAddMemAllocNode", .uses = uses({Entered}), .unaccounted_calls = 2},
+                   {.name = "cuMemAllocAsync", .uses = uses({Entered, Resolved}), .unaccounted_calls = 1},
+                   {.name = "cuMemAlloc_v2", .uses = uses({Entered, Resolved, Swapped})},
+                   {.name = "cuMemCreate", .uses = uses({Missed, Swapped})},
+                   {.name = "cuMemFree_v2", .uses = uses({Resolved})},
+                   {.name = "cudaFree"},
+                   {.name = "cudaMalloc", .uses = uses({Entered, Swapped})}};
+  return view;
 }
 
 View sample_view() {

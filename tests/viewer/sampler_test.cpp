@@ -36,7 +36,9 @@ class News {
 
 // The n-th look says so in `waiting`.
 Sampler::Look counting_look() {
-  return [n = std::size_t{0}]() mutable { return Sample{.view = {}, .waiting = ++n}; };
+  return [n = std::size_t{0}](const Focus&, std::chrono::milliseconds) mutable {
+    return Sample{.view = {}, .waiting = ++n};
+  };
 }
 
 TEST(Sampler, LooksOnceAtOnce) {
@@ -69,6 +71,26 @@ TEST(Sampler, TakesANewIntervalAtOnce) {
   news.wait_for(3);
 }
 
+TEST(Sampler, LooksAgainAtOnceWithAnotherFocusAndNotWithTheSame) {
+  News news;
+  Sampler sampler(
+      [n = std::size_t{0}](const Focus& focus, std::chrono::milliseconds) mutable {
+        return Sample{.view = {}, .waiting = ++n, .parents = Parents(focus.parents ? 1 : 0)};
+      },
+      kNever, news.listener());
+  news.wait_for(1);
+
+  sampler.set_focus({.parents = true});
+  news.wait_for(2);
+  EXPECT_EQ(sampler.newest()->parents.size(), 1U);
+
+  sampler.set_focus({.parents = true});
+  sampler.set_focus({.parents = false});
+  news.wait_for(3);
+  EXPECT_TRUE(sampler.newest()->parents.empty());
+  EXPECT_EQ(sampler.newest()->waiting, 3U);
+}
+
 TEST(Sampler, DoesAJobAndThenLooksSoThatItsEffectIsSeen) {
   News news;
   Sampler sampler(counting_look(), kNever, news.listener());
@@ -87,7 +109,7 @@ TEST(Sampler, DoesAJobAndThenLooksSoThatItsEffectIsSeen) {
 TEST(Sampler, TellsWhenAJobOrALookFails) {
   News news;
   Sampler sampler(
-      [n = 0]() mutable -> Sample {
+      [n = 0](const Focus&, std::chrono::milliseconds) mutable -> Sample {
         if (++n == 2) {
           throw std::runtime_error("cannot look");
         }

@@ -19,7 +19,6 @@ namespace tidemark::test {
 namespace {
 
 namespace fs = std::filesystem;
-using testing::HasSubstr;
 
 // A terminal whose screen this test reads as bytes.
 class Pty {
@@ -98,6 +97,10 @@ TEST_F(Top, ResetsThePeakOfTheSelectedRowAndLeavesCleanly) {
   pty_.wait_for("job: fake");
   EXPECT_EQ(pty_.local_modes() & ICANON, 0U);
 
+  pty_.type("e");
+  pty_.wait_for("give the cached memory of " + live.pid() + " cuda:0 back? y: yes, any other key: no");
+  pty_.type("n");
+  pty_.wait_for("nothing was given back");
   pty_.type("r");
   pty_.wait_for(live.pid() + " cuda:0: peak 300.0 MiB -> 100.0 MiB (allocated now)");
   pty_.type("jr");
@@ -133,7 +136,7 @@ TEST_F(Top, FollowsTheTerminalsSize) {
   const winsize wide{.ws_row = 40, .ws_col = 150, .ws_xpixel = 0, .ws_ypixel = 0};
   ioctl(pty_.slave(), TIOCSWINSZ, &wide);
   top.signal(SIGWINCH);
-  pty_.wait_for("HELD");  // a column that only a wide screen has
+  pty_.wait_for("RETRIES");  // a column that only a wide screen has
   pty_.type("q");
 
   EXPECT_EQ(top.wait().exit_code, 0);
@@ -150,6 +153,54 @@ TEST_F(Top, IsReadonlyWhenToldSo) {
 
   EXPECT_EQ(top.wait().exit_code, 0);
   EXPECT_EQ(usage_of(world_.device(std::stoi(live.pid()), "cuda:0")).peak, 300U << 20);
+}
+
+TEST_F(Top, ShowsAPeakOfItsOwnAlsoWhereItIsReadonly) {
+  FakeProcess live(world_);
+  Process top = start({"--readonly"});
+  pty_.wait_for("fake");
+
+  pty_.type("m");
+  pty_.wait_for("my peak 150.0 MiB (held 500.0 MiB) since ");
+  pty_.type("q");
+
+  EXPECT_EQ(top.wait().exit_code, 0);
+}
+
+TEST_F(Top, EmptiesTheCacheOfTheSelectedRowOnceItIsConfirmed) {
+  FakeProcess live(world_);
+  Process top = start({});
+  pty_.wait_for("fake");
+
+  pty_.type("e");
+  pty_.wait_for("y: yes, any other key: no");
+  pty_.type("q");
+  pty_.wait_for("nothing was given back");
+  EXPECT_EQ(usage_of(world_.device(std::stoi(live.pid()), "cuda:0")).reserved, 400U << 20);
+  pty_.type("ey");
+  pty_.wait_for("cuda:0: gave back 300.0 MiB of 400.0 MiB");
+  pty_.type("q");
+
+  EXPECT_EQ(top.wait().exit_code, 0);
+  EXPECT_EQ(usage_of(world_.device(std::stoi(live.pid()), "cuda:0")).reserved, 100U << 20);
+  EXPECT_EQ(usage_of(world_.device(std::stoi(live.pid()), "mtia:0")).reserved, 400U << 20);
+}
+
+TEST_F(Top, TellsEverythingAboutARowAndADevice) {
+  FakeProcess live(world_, {"label=job"});
+  Process top = start({});
+  pty_.wait_for("fake");
+
+  // Drawn anew each time: else only what changes is written, and no text comes in one piece.
+  pty_.type("\r\x0c");
+  pty_.wait_for("service thread");
+  pty_.type("G\x0c");
+  pty_.wait_for("lifetime_peak.held_bytes");
+  pty_.type("\t\x0c");
+  pty_.wait_for("not ours");
+  pty_.type("q");
+
+  EXPECT_EQ(top.wait().exit_code, 0);
 }
 
 TEST_F(Top, SaysWhenAProcessRefuses) {

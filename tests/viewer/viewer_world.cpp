@@ -2,37 +2,12 @@
 
 #include <sys/stat.h>
 
-#include <csignal>
 #include <cstdlib>
 #include <fstream>
-#include <sstream>
 #include <utility>
 
 namespace tidemark::test {
 namespace fs = std::filesystem;
-namespace {
-
-Launch fake_launch(const ShimWorld& world, std::vector<std::string> options) {
-  std::vector<std::string> command{TIDEMARK_TEST_FAKE_PROCESS, world.directory()};
-  command.insert(command.end(), options.begin(), options.end());
-  return {.command = std::move(command)};
-}
-
-}  // namespace
-
-FakeProcess::FakeProcess(const ShimWorld& world, std::vector<std::string> options)
-    : conversation_(fake_launch(world, std::move(options))) {
-  std::istringstream line(conversation_.read_line());
-  std::string ready;
-  line >> ready >> id_ >> path_;
-}
-
-void FakeProcess::exit() {
-  conversation_.write_line("exit");
-  (void)conversation_.finish();
-}
-
-void FakeProcess::kill() { (void)conversation_.end_by(SIGKILL); }
 
 LaunchTree::LaunchTree(const std::string& name) {
   std::string pattern = "/tmp/tidemark-launch.XXXXXX";

@@ -47,8 +47,10 @@ def main():
     device = {'mtia': Mtia, 'cuda': CudaRuntime, 'cuda-driver': CudaDriver}[sys.argv[1]]()
     slots = []
     for line in sys.stdin:
-        command, argument = line.split()
-        if command == 'alloc':
+        command, _, argument = line.strip().partition(' ')
+        if command == 'hello':
+            print('hello', flush=True)
+        elif command == 'alloc':
             ptr = ctypes.c_void_p()
             code = device.allocate(ctypes.byref(ptr), int(argument))
             if code == 0:

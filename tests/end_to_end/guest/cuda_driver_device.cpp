@@ -47,6 +47,9 @@ Function* resolve(const char* name, int version) {
   X(cuMemFree, cuMemFree_v2, 3020)                               \
   X(cuMemFreeAsync, cuMemFreeAsync, 11020)                       \
   X(cuIpcGetMemHandle, cuIpcGetMemHandle, 4010)                  \
+  X(cuPointerGetAttribute, cuPointerGetAttribute, 4000)          \
+  X(cuPointerGetAttributes, cuPointerGetAttributes, 7000)        \
+  X(cuPointerSetAttribute, cuPointerSetAttribute, 6000)          \
   X(cuMemGetInfo, cuMemGetInfo_v2, 3020)                         \
   X(cuStreamCreate, cuStreamCreate, 2000)                        \
   X(cuStreamSynchronize, cuStreamSynchronize, 2000)              \
@@ -141,6 +144,23 @@ int ipc_handle(void* ptr) {
   return driver().cuIpcGetMemHandle(&handle, address_of(ptr));
 }
 int release_in_stream(void* ptr) { return driver().cuMemFreeAsync(address_of(ptr), nullptr); }
+
+int leave_to_card(void* ptr, CardsWay way) {
+  const int yes = 1;
+  unsigned type = 0;
+  CUDA_POINTER_ATTRIBUTE_P2P_TOKENS tokens{};
+  CUpointer_attribute names[] = {CU_POINTER_ATTRIBUTE_MEMORY_TYPE, CU_POINTER_ATTRIBUTE_P2P_TOKENS};
+  void* values[] = {&type, &tokens};
+  switch (way) {
+    case CardsWay::SyncMemops:
+      return driver().cuPointerSetAttribute(&yes, CU_POINTER_ATTRIBUTE_SYNC_MEMOPS, address_of(ptr));
+    case CardsWay::Token:
+      return driver().cuPointerGetAttribute(&tokens, CU_POINTER_ATTRIBUTE_P2P_TOKENS, address_of(ptr));
+    case CardsWay::TokenAmongOthers:
+      return driver().cuPointerGetAttributes(2, names, values, address_of(ptr));
+  }
+  return kNoSuchCall;
+}
 
 int enter_green_context(int ordinal) {
   CUdevice device = 0;

@@ -7,7 +7,9 @@
 //   free-in SLOT OFFSET    the code of freeing an interior address; free-at ADDRESS: of a pointer that the test made up
 //   pairs COUNT SIZE       allocates and frees in a loop: failures; threads N COUNT SIZE: the same in N threads
 //   churn N                N threads allocate and free as fast as they can: "running"; until the next line: failures
-//   free-async SLOT        the code of freeing it in the default stream's order; ipc SLOT: of asking for a handle
+//   free-async SLOT        the code of freeing it in the default stream's order;
+//                          ipc SLOT: of asking for a handle; card SLOT WAY: of leaving it to a network card
+//   hello                  "hello": once its own code runs
 //   info                   "FREE TOTAL"
 //   device N, reset, sync  the code
 //   green N, end-green     the code of working in a green context of device N, and of destroying it
@@ -15,18 +17,22 @@
 //   hold                   starts work that keeps the device busy until `let-go`: the code
 //   write SLOT BYTE SIZE   the code
 //   read SLOT SIZE         "BYTE COUNT": the first byte and how many bytes are equal to it
+//   load PATH              opens a library for good: 0 if it could
 //   at-exit                frees all slots in a static destructor
-//   fork                   the child takes over ("child PID"); when it ends, the parent does ("child ended STATUS")
+//   fork, clone            the child takes over ("child PID"); when it ends, the parent does ("child ended STATUS")
 //   spawn CMD.., vfork CMD.., exec CMD..   its exit code; the last becomes it
 //   user UID, root PATH    becomes that user for good (every thread), takes another root directory: the code
 //   exit CODE, _exit CODE, abort
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <spawn.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
+#include <csignal>
 #include <cstdarg>
 #include <cstdio>
 #include <cstdlib>
@@ -40,8 +46,6 @@
 #include <vector>
 
 #include "tests/end_to_end/guest/guest_device.hpp"
-
-extern char** environ;
 
 namespace {
 
@@ -201,15 +205,18 @@ int vfork_and_exec(const Words& words) {
   return exit_code_of(pid);
 }
 
-void fork_and_hand_over() {
-  const pid_t pid = fork();
+void hand_over_to(pid_t pid) {
   if (pid == 0) return answer("child %d", static_cast<int>(getpid()));
   answer("child ended %d", exit_code_of(pid));
 }
 
 void obey_process_command(const Words& words) {
   const std::string& command = words.front();
-  if (command == "fork") return fork_and_hand_over();
+  if (command == "fork") return hand_over_to(fork());
+  // The same past libc, which then runs no handler of pthread_atfork.
+  if (command == "clone") {
+    return hand_over_to(static_cast<pid_t>(syscall(SYS_clone, SIGCHLD, nullptr, nullptr, nullptr, nullptr)));
+  }
   if (command == "spawn") return answer("%d", spawn(words));
   if (command == "vfork") return answer("%d", vfork_and_exec(words));
   if (command == "exec") {
@@ -230,6 +237,9 @@ void obey(const Words& words) {
   if (command == "alloc-null") return answer("%d", guest::allocate(nullptr, 512));
   if (command == "free") return answer("%d", guest::release(slot(words)));
   if (command == "free-async") return answer("%d", guest::release_in_stream(slot(words)));
+  if (command == "card") {
+    return answer("%d", guest::leave_to_card(slot(words), static_cast<guest::CardsWay>(number(words, 2))));
+  }
   if (command == "ipc") return answer("%d", guest::ipc_handle(slot(words)));
   if (command == "free-in") return answer("%d", guest::release(static_cast<char*>(slot(words)) + number(words, 2)));
   if (command == "free-at") return answer("%d", guest::release(reinterpret_cast<void*>(number(words, 1))));
@@ -238,6 +248,7 @@ void obey(const Words& words) {
     return answer("%d", failed_pairs_in_threads(number(words, 1), number(words, 2), number(words, 3)));
   }
   if (command == "churn") return churn(number(words, 1));
+  if (command == "hello") return answer("hello");
   if (command == "info") {
     std::size_t free_bytes = 0;
     std::size_t total_bytes = 0;
@@ -249,6 +260,7 @@ void obey(const Words& words) {
   if (command == "end-green") return answer("%d", guest::end_green_context());
   if (command == "reset") return answer("%d", guest::reset_device());
   if (command == "sync") return answer("%d", guest::synchronize());
+  if (command == "load") return answer("%d", dlopen(words.at(1).c_str(), RTLD_NOW) == nullptr);
   if (command == "fill") {
     return answer("%d", guest::fill_later(slot(words), static_cast<unsigned char>(number(words, 2)), number(words, 3)));
   }

@@ -27,6 +27,9 @@ int read(void* to, const void* ptr, std::size_t size);
 inline constexpr int kNoSuchCall = -1;
 int ipc_handle(void* ptr);
 int release_in_stream(void* ptr);
+// The block is one that a network card will write to.
+enum class CardsWay { SyncMemops, Token, TokenAmongOthers };
+int leave_to_card(void* ptr, CardsWay way);
 
 // Makes a green context of the device and works in it from now on; destroys it, and works in none.
 int enter_green_context(int device);

@@ -37,6 +37,7 @@ int read(void* to, const void* ptr, std::size_t size) { return mtiaMemcpy(to, pt
 
 int ipc_handle(void*) { return kNoSuchCall; }
 int release_in_stream(void*) { return kNoSuchCall; }
+int leave_to_card(void*, CardsWay) { return kNoSuchCall; }
 int enter_green_context(int) { return kNoSuchCall; }
 int end_green_context() { return kNoSuchCall; }
 

@@ -1,0 +1,286 @@
+// What a report says of a snapshot: the numbers, and the text that has them.
+#include "viewer/history/report.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <regex.h>
+#include <nlohmann/json.hpp>
+
+#include <string>
+
+#include "tests/viewer/history/sample_memory.hpp"
+#include "tests/viewer/in_utf8_and_utc.hpp"
+#include "viewer/history/frame_text.hpp"
+#include "viewer/history/report_json.hpp"
+#include "viewer/history/report_page.hpp"
+#include "viewer/history/report_text.hpp"
+#include "viewer/history/sparkline.hpp"
+
+namespace tidemark::viewer {
+namespace {
+
+using nlohmann::json;
+using test::kSampleMiB;
+using test::sample_snapshot;
+using test::SampleMemory;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Not;
+
+using Reports = InUtf8AndUtc;
+
+MemorySnapshot of_device(const SampleMemory& memory) {
+  MemorySnapshot snapshot;
+  snapshot.recording.enabled = history::Enabled::All;
+  snapshot.recording.taken_ns = memory.now_ns();
+  snapshot.devices.push_back(memory.device());
+  snapshot.stacks = test::sample_stacks();
+  return snapshot;
+}
+
+TEST_F(Reports, SumsUpWhatEachStackHolds) {
+  const Report report = report_of(sample_snapshot(), 4);
+
+  const std::vector<StackHeld>& stacks = report.devices[0].stacks;
+  ASSERT_EQ(stacks.size(), 3U);
+  EXPECT_EQ(stacks[0].frames[0].name, "load(batch const&)");
+  EXPECT_EQ(stacks[0].held.bytes, 3 * kSampleMiB);
+  EXPECT_EQ(stacks[1].frames[0].name, "forward(int)");
+  EXPECT_EQ(stacks[1].held.bytes, kSampleMiB + 1024);
+  EXPECT_EQ(stacks[1].held.requested, kSampleMiB + 600);
+  EXPECT_EQ(stacks[1].held.blocks, 2U);
+  EXPECT_EQ(stacks[2].frames[0].name, kBeforeRecording);
+  EXPECT_EQ(report.devices[0].all.bytes, 4 * kSampleMiB + 1024 + 512);
+}
+
+TEST_F(Reports, PutsStacksOfTheSameCallsTogether) {
+  SampleMemory memory;
+  memory.add_segment(2 * kSampleMiB, false);
+  memory.allocate(512, 1);
+  memory.allocate(512, 3);
+  MemorySnapshot snapshot = of_device(memory);
+  snapshot.stacks.push_back(snapshot.stacks[1]);  // another address, the same line
+
+  EXPECT_EQ(report_of(snapshot, 4).devices[0].stacks.size(), 1U);
+}
+
+TEST_F(Reports, SortsBlocksIntoClassesOfSizeAndAge) {
+  const Report report = report_of(sample_snapshot(), 4);
+
+  std::vector<std::uint64_t> sizes;
+  for (const SizeHeld& size : report.devices[0].sizes) {
+    sizes.push_back(size.up_to);
+  }
+  EXPECT_THAT(sizes, ElementsAre(512, 1024, kSampleMiB, 4 * kSampleMiB));
+  const std::vector<AgeHeld>& ages = report.devices[0].ages;
+  ASSERT_EQ(ages.size(), 3U);
+  EXPECT_EQ(ages[0].to, 10U);  // 600 bytes, 5 s ago
+  EXPECT_EQ(ages[0].held.blocks, 1U);
+  EXPECT_EQ(ages[1].from, 10U);
+  EXPECT_EQ(ages[1].held.blocks, 2U);
+  EXPECT_EQ(ages[2].from, 60U);  // older than the recording
+  EXPECT_EQ(ages[2].held.bytes, 512U);
+}
+
+TEST_F(Reports, TellsHowEachPoolIsCutUp) {
+  SampleMemory memory;
+  memory.add_segment(2 * kSampleMiB, false);
+  const std::uint64_t filler = memory.allocate(2 * kSampleMiB);
+  memory.add_segment(2 * kSampleMiB, false);
+  memory.allocate(1000);
+  const std::uint64_t hole = memory.allocate(2000);
+  memory.allocate(3000);
+  memory.free(hole);
+  memory.free(filler);
+
+  const PoolReport small = report_of(of_device(memory), 4).devices[0].pools[0];
+
+  EXPECT_EQ(small.segments, 2U);
+  EXPECT_EQ(small.reserved, 4 * kSampleMiB);
+  EXPECT_EQ(small.allocated, 1024U + 3072U);
+  EXPECT_EQ(small.free, 4 * kSampleMiB - 4096);
+  EXPECT_EQ(small.free_blocks, 3U);
+  EXPECT_EQ(small.largest_free, 2 * kSampleMiB);
+  EXPECT_EQ(small.split_free, 2 * kSampleMiB - 4096);
+  EXPECT_EQ(small.idle_segments, 1U);
+}
+
+TEST_F(Reports, TellsTheMostOfEachPartOfTheTime) {
+  SampleMemory memory;
+  memory.add_segment(2 * kSampleMiB, false);                // at 1 ms
+  const std::uint64_t block = memory.allocate(512 * 1024);  // 2 ms
+  memory.free(block);                                       // 3 and 4 ms
+  memory.pass(93);
+  memory.allocate(1024);  // 98 ms
+  memory.pass(3);
+
+  const DeviceReport report = report_of(of_device(memory), 4).devices[0];
+
+  std::vector<std::uint64_t> held;
+  for (const TimePart& part : report.timeline) {
+    held.push_back(part.allocated);
+  }
+  EXPECT_THAT(held, ElementsAre(512 * 1024, 0, 0, 1024));
+  EXPECT_EQ(report.highest->allocated, 512 * 1024U);
+  EXPECT_EQ(report.timeline_end_ns - report.timeline[0].time_ns, 100'000'000U);
+}
+
+TEST_F(Reports, ReadForPeople) {
+  EXPECT_EQ(report_text(report_of(sample_snapshot(), kTextParts), Charset::Utf8, 10), R"(train: ./train
+  pid 4711, id 9f3c01aa, at 14:14:35; recorded since 14:14:20 (15 s): all, stacks cpp
+
+cuda:0  Sample device
+  held  4.001 MiB in 4 blocks (requested 4.001 MiB); freed but pending 2.000 KiB
+  reserved  6.000 MiB in 2 segments; free in them 1.997 MiB
+  by stack
+    3.000 MiB   75.0 %  1 block, oldest 15 s
+        load(batch const&) (loader.cpp:12)
+        main (train.cpp:40)
+    1.001 MiB   25.0 %  2 blocks, oldest 15 s
+        forward(int) (model.cpp:7)
+        main (train.cpp:40)
+      512 B      0.0 %  1 block, oldest 1 min 15 s
+        (allocated before the recording began)
+  by size
+    BLOCKS UP TO      BYTES   SHARE  BLOCKS
+    512 B           512 B     0.0 %       1
+    1.000 KiB     1.000 KiB   0.0 %       1
+    1.000 MiB     1.000 MiB  25.0 %       1
+    4.000 MiB     3.000 MiB  75.0 %       1
+  by age
+    AGE                            BYTES    SHARE  BLOCKS
+    1 s to 10 s                1.000 KiB    0.0 %       1
+    10 s to 1 min 00 s         4.000 MiB  100.0 %       2
+    1 min 00 s to 10 min 00 s    512 B      0.0 %       1
+  fragmentation
+    POOL    RESERVED       HELD       FREE  LARGEST FREE  FREE IN SPLIT SEGMENTS  IDLE SEGMENTS
+    small  2.000 MiB  1.001 MiB   1021 KiB     727.5 KiB                1021 KiB         0 of 1
+    large  4.000 MiB  3.000 MiB  1.000 MiB     1.000 MiB               1.000 MiB         0 of 1
+  timeline  11 events of 15 s
+    14:14:20 |████████████████████████████████████████▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇| 14:14:35
+    highest 4.290 MiB at 14:14:30
+  out of memory at 14:14:30: 100.0 MiB wanted, 7.000 MiB free on the device
+)");
+}
+
+TEST_F(Reports, SaysWhatIsNotKnownInsteadOfNothing) {
+  MemorySnapshot snapshot = sample_snapshot();
+  snapshot.recording.enabled = history::Enabled::Off;
+  snapshot.devices[0].events.clear();
+  for (history::Segment& segment : snapshot.devices[0].segments) {
+    for (history::Block& block : segment.blocks) {
+      block.stack = 0;
+      block.is_older = false;
+      block.birth_ns.reset();
+    }
+  }
+
+  const std::string text = report_text(report_of(snapshot, kTextParts), Charset::Utf8, 10);
+
+  EXPECT_THAT(text, HasSubstr("not recorded: blocks, sizes and ages alone"));
+  EXPECT_THAT(text, HasSubstr("by stack: no stacks were recorded"));
+  EXPECT_THAT(text, HasSubstr("timeline: no events were recorded"));
+  EXPECT_THAT(text, HasSubstr("not known"));
+}
+
+TEST_F(Reports, SumUpTheStacksThatAreNotTold) {
+  const std::string text = report_text(report_of(sample_snapshot(), kTextParts), Charset::Utf8, 1);
+
+  EXPECT_THAT(text, HasSubstr("load(batch const&)"));
+  EXPECT_THAT(text, Not(HasSubstr("forward(int)")));
+  EXPECT_THAT(text, HasSubstr("3 blocks of 2 stacks more (--top 3 shows them)"));
+}
+
+TEST_F(Reports, LetNoNameDoAnythingToATerminal) {
+  MemorySnapshot snapshot = sample_snapshot();
+  snapshot.stacks[1][0].name = "evil\x1b[2J\nline";
+
+  EXPECT_THAT(report_text(report_of(snapshot, kTextParts), Charset::Utf8, 10), HasSubstr("evil [2J line"));
+}
+
+TEST_F(Reports, HaveTheSameNumbersForScripts) {
+  const json report = json::parse(report_json(report_of(sample_snapshot(), 4)));
+
+  EXPECT_EQ(report["schema"], 1);
+  EXPECT_EQ(report["pid"], 4711);
+  EXPECT_EQ(report["recorded"], "all");
+  const json& device = report["devices"][0];
+  EXPECT_EQ(device["device"], "cuda:0");
+  EXPECT_EQ(device["held"]["bytes"], 4 * kSampleMiB + 1536);
+  EXPECT_EQ(device["pending_bytes"], 2048);
+  EXPECT_EQ(device["reserved_bytes"], 6 * kSampleMiB);
+  EXPECT_EQ(device["by_stack"][0]["frames"][1]["line"], 40);
+  EXPECT_EQ(device["timeline"]["parts"].size(), 4U);
+  EXPECT_EQ(device["out_of_memory"][0]["requested_bytes"], 100 * kSampleMiB);
+  std::uint64_t by_size = 0;
+  for (const json& size : device["by_size"]) {
+    by_size += size["bytes"].get<std::uint64_t>();
+  }
+  EXPECT_EQ(by_size, device["held"]["bytes"]);
+}
+
+TEST_F(Reports, FoldStacksForFlameGraphs) {
+  MemorySnapshot snapshot = sample_snapshot();
+  snapshot.stacks[2][0].name = "operator;()";
+
+  EXPECT_EQ(folded_text(snapshot),
+            "main;load(batch const&) 3145728\n"
+            "main;operator:() 1049600\n"
+            "(allocated before the recording began) 512\n");
+}
+
+TEST(Sparkline, IsFullAtTheLargestAndEmptyOnlyAtNothing) {
+  const std::vector<std::uint64_t> values{0, 1, 500, 1000};
+
+  EXPECT_EQ(sparkline(values, Charset::Utf8), " ▁▄█");
+  EXPECT_EQ(sparkline(values, Charset::Ascii), " _-#");
+}
+
+std::string data_of(const std::string& page) {
+  const std::string begin = "<script type=\"application/json\" id=\"data\">";
+  const std::size_t at = page.find(begin) + begin.size();
+  return page.substr(at, page.find("</script>", at) - at);
+}
+
+TEST_F(Reports, OfAPageHaveTheSameNumbersAndEverySegment) {
+  const MemorySnapshot snapshot = sample_snapshot();
+  const std::string page = report_page(snapshot, "text & <more>");
+
+  json data = json::parse(data_of(page));
+  const json map = data["devices"][0]["map"];
+  data["devices"][0].erase("map");
+  EXPECT_EQ(data, json::parse(report_json(report_of(snapshot, kPageParts))));
+  ASSERT_EQ(map.size(), 2U);
+  EXPECT_EQ(map[1][0], std::to_string(test::kSampleBase + 2 * kSampleMiB));
+  EXPECT_EQ(map[1][3][0], json::parse("[3145728, \"active_allocated\", 0]"));
+  EXPECT_THAT(page, HasSubstr("text &amp; &lt;more&gt;"));
+}
+
+// What would make a browser ask anybody for anything.
+TEST_F(Reports, OfAPageFetchNothing) {
+  const std::string page = report_page(sample_snapshot(), "");
+
+  for (const char* way : {"[a-z]+://", "\\bsrc *=", "\\bhref *=", "url *\\(", "@import", "\\bfetch\\b",
+                          "XMLHttpRequest", "WebSocket", "EventSource", "sendBeacon", "\\bimport *\\("}) {
+    regex_t pattern;
+    ASSERT_EQ(regcomp(&pattern, way, REG_EXTENDED | REG_ICASE | REG_NOSUB), 0) << way;
+    EXPECT_EQ(regexec(&pattern, page.c_str(), 0, nullptr, 0), REG_NOMATCH) << way;
+    regfree(&pattern);
+  }
+  EXPECT_THAT(page, HasSubstr("default-src 'none'"));
+}
+
+TEST_F(Reports, OfAPageLetNoNameBecomeMarkup) {
+  MemorySnapshot snapshot = sample_snapshot();
+  snapshot.source.title = "</script><script>alert(1)</script>";
+  snapshot.stacks[1][0].name = "<img src=x onerror=alert(1)>";
+
+  const std::string page = report_page(snapshot, "");
+
+  EXPECT_THAT(page, Not(HasSubstr("alert(1)</script>")));
+  EXPECT_THAT(page, Not(HasSubstr("<img")));
+  EXPECT_EQ(json::parse(data_of(page))["title"], "</script><script>alert(1)</script>");
+}
+
+}  // namespace
+}  // namespace tidemark::viewer
