@@ -30,6 +30,13 @@ _tidemark_require(nlohmann_json nlohmann-json3-dev)
 set(CURSES_NEED_WIDE ON)
 find_package(Curses QUIET)
 _tidemark_require(Curses libncurses-dev)
+# Names for the addresses of stacks, in the viewer alone.
+find_path(TIDEMARK_LIBDW_INCLUDE elfutils/libdwfl.h DOC "Where the headers of elfutils' libdw are")
+find_library(TIDEMARK_LIBDW dw DOC "elfutils' libdw")
+find_library(TIDEMARK_LIBELF elf DOC "elfutils' libelf")
+if(NOT TIDEMARK_LIBDW_INCLUDE OR NOT TIDEMARK_LIBDW OR NOT TIDEMARK_LIBELF)
+  message(FATAL_ERROR "Tidemark needs libdw: install libdw-dev (scripts/setup.sh does it).")
+endif()
 find_package(Python3 QUIET COMPONENTS Interpreter)
 _tidemark_require(Python3 python3)
 

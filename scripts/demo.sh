@@ -69,7 +69,7 @@ if [ -x build/release/samples/cuda_churn ] && [ ${#targets[@]} -gt 4 ]; then
   echo '$ tidemark run -- cuda_churn      calls cudaMalloc and cudaFree in a loop'
   start churn build/release/samples/cuda_churn
 fi
-echo "Watch them yourself, in another terminal, for the next quarter of a minute:"
+echo "Watch them yourself, in another terminal, for the next ten seconds, as long as the programs run:"
 echo "  $tidemark top --dir $TIDEMARK_DIR"
 
 title "Seen from outside, while they run:"

@@ -59,8 +59,7 @@ tidy() {
   local log=() running=0 file out
   out=$(mktemp -d)
   trap 'rm -rf "$out"' RETURN
-  # g++ wrote the commands: clang doesn't know all of its warnings.
-  one() { "$(tool clang-tidy)" -p build/release --quiet --extra-arg=-Wno-unknown-warning-option "$1" >"$2" 2>/dev/null || touch "$2.failed"; }
+  one() { "$(tool clang-tidy)" -p build/release --quiet "$1" >"$2" 2>/dev/null || touch "$2.failed"; }
   for file in "${files[@]}"; do
     if [ $SECONDS -ge $end ]; then
       left=$((left + 1))

@@ -20,6 +20,7 @@ libcli11-dev         demo  include/CLI/CLI.hpp
 libfmt-dev           demo  include/fmt/format.h
 nlohmann-json3-dev   demo  include/nlohmann/json.hpp
 libncurses-dev       demo  include/ncursesw/curses.h
+libdw-dev            demo  include/elfutils/libdwfl.h
 python3              demo  bin/python3
 git                  test  git
 binutils             test  readelf
@@ -29,8 +30,13 @@ libbenchmark-dev     demo  include/benchmark/benchmark.h
 valgrind             test  valgrind
 clang-format-14      test  bin/clang-format-14
 tmux                 test  tmux
+zsh                  test  zsh
+fish                 test  fish
 python3-numba        test  lib/python3/dist-packages/numba
 ffmpeg               test  ffmpeg
+libjemalloc2         test  share/doc/libjemalloc2
+prometheus           test  promtool
+python3-prometheus-client test lib/python3/dist-packages/prometheus_client
 clang                all   clang++
 clang-tidy-14        all   bin/clang-tidy-14
 gdb                  all   gdb
@@ -112,3 +118,7 @@ if ! try_install; then
   try_install || { tail -n 20 "$log" >&2; die "could not install; the command is: ${as_root[*]:+sudo }$install"; }
 fi
 say "Installed."
+# The tests start one of their own.
+if [[ " ${missing[*]} " == *" prometheus "* && -d /run/systemd/system ]]; then
+  say "Debian runs Prometheus as a service, which nothing here needs: systemctl disable --now prometheus ends it."
+fi

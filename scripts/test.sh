@@ -65,9 +65,9 @@ suite() {
 
 check formatting scripts/lint.sh
 if [ -n "$quick" ]; then
-  suite release -LE slow
+  suite release -LE 'slow|clients'
 else
-  suite release
+  suite release -LE clients
   suite asan
   suite tsan
   if [ -n "$tidy" ]; then
