@@ -61,7 +61,7 @@ namespace tidemark {
               X(limit_bytes) /* limit: 0 = none */ /* line 13: max_split_size is an int64 (-1 = unlimited); driver_* \
                                                       as the program's last memory query saw it */                   \
       X(max_split_size) X(capacity_bytes) X(driver_free_bytes) X(driver_total_bytes) X(driver_info_time_ns)          \
-          X(oom_count_lifetime) X(mode) X(reserved_word) /* line 14: the last out-of-memory; time 0 = none yet */    \
+          X(oom_count_lifetime) X(mode) X(limit_rejections_lifetime) /* line 14: the last out-of-memory; time 0 = none yet */    \
       X(oom_time_ns) X(oom_requested_bytes) X(oom_allocated_bytes) X(oom_reserved_bytes) X(oom_held_bytes)           \
           X(oom_device_free_bytes) X(oom_device_total_bytes) X(oom_largest_free_block_bytes)
 // clang-format on

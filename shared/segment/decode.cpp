@@ -84,7 +84,8 @@ ProcessGlobals decode_globals(const RecordImage<GlobalRecord>& image) {
                    .forwarded_calls = TIDEMARK_WORD(image, GlobalRecord, forwarded_calls),
                    .lookups = TIDEMARK_WORD(image, GlobalRecord, lookups),
                    .resolver_lookups = TIDEMARK_WORD(image, GlobalRecord, resolver_lookups),
-                   .swapped_lookups = TIDEMARK_WORD(image, GlobalRecord, swapped_lookups)};
+                   .swapped_lookups = TIDEMARK_WORD(image, GlobalRecord, swapped_lookups),
+                   .foreign_frees = TIDEMARK_WORD(image, GlobalRecord, foreign_frees)};
   globals.errors = TIDEMARK_WORD(image, GlobalRecord, errors);
   globals.last_error_code = TIDEMARK_WORD(image, GlobalRecord, last_error_code);
   globals.last_error_native = TIDEMARK_WORD(image, GlobalRecord, last_error_native);

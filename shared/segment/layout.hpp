@@ -40,7 +40,7 @@ using Word = std::atomic<std::uint64_t>;
 
 inline constexpr std::uint64_t kMagic = 0x014B524D45444954;  // "TIDEMRK\x01"
 inline constexpr std::uint16_t kMajor = 1;
-inline constexpr std::uint16_t kMinor = 2;  // 1: kinds; 2: coverage, settings
+inline constexpr std::uint16_t kMinor = 3;  // 1: kinds; 2: coverage, settings; 3: limit rejections, foreign frees
 inline constexpr std::uint16_t kMinReaderMinor = 0;
 
 enum class SegmentState : std::uint32_t { Building = 0, Ready = 1, Exited = 2 };
@@ -139,7 +139,8 @@ struct SectionEntry {
   X(exit_realtime_ns, 152, 1)                                             \
   X(inner_pool, 160, 1)                                                   \
   X(mode_realtime_ns, 168, 1) /* when the mode last changed */            \
-  X(reserved, 176, 2)                                                     \
+  X(foreign_frees, 176, 1)                                                \
+  X(reserved, 184, 1)                                                     \
   X(ack_bell, 192, 1) /* outside the sequence; its low half is a futex */ \
   X(reserved_bell_line, 200, 7)                                           \
   X(mode_reason, 256, 16)                                                 \

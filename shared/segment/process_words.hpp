@@ -70,6 +70,7 @@ struct HookCounts {
   std::uint64_t lookups = 0;           // dlsym, for any name
   std::uint64_t resolver_lookups = 0;  // cuGetProcAddress, mtiaGetProcAddress
   std::uint64_t swapped_lookups = 0;   // look-ups that were answered with a function of ours
+  std::uint64_t foreign_frees = 0;     // of device memory that no book knows: handed on, the driver says what it is
 };
 
 // State of a request. Running and Deferred are followed by one of the others, with the same ticket.

@@ -263,6 +263,7 @@ std::uint64_t SegmentWriter::beat(const HookCounts& counts) noexcept {
     store_word(global.lookups, counts.lookups);
     store_word(global.resolver_lookups, counts.resolver_lookups);
     store_word(global.swapped_lookups, counts.swapped_lookups);
+    store_word(global.foreign_frees, counts.foreign_frees);
   });
   return number;
 }

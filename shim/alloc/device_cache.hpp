@@ -220,6 +220,7 @@ class DeviceCache {
       TIDEMARK_EXCLUDES(lock_);
   [[nodiscard]] Result<DevicePtr> fail(ContextId context, const Request& request, Error error) noexcept
       TIDEMARK_EXCLUDES(lock_);
+  [[nodiscard]] bool fits_limit(std::uint64_t size) noexcept TIDEMARK_REQUIRES(lock_);
   [[nodiscard]] bool commit(std::uint64_t size) noexcept TIDEMARK_EXCLUDES(lock_);
   [[nodiscard]] bool needs_attention(const Request& request) const noexcept TIDEMARK_REQUIRES(lock_) {
     return (attention_ & (request.shared ? kParked | kNotCaching | kNoSharing | kNotEnrolled | kZeroes

@@ -82,11 +82,15 @@ std::optional<DevicePtr> DeviceCache::search(ContextId context, const Request& r
   return DevicePtr{books_.block(block).address};
 }
 
+bool DeviceCache::fits_limit(std::uint64_t size) noexcept {
+  const std::uint64_t taken = books_.stats().reserved() + committed_bytes_ + leaving_bytes_;
+  return taken <= limit_ && size <= limit_ - taken;
+}
+
 // Reserve, then commit: two threads that miss at once see each other, and so does memory on its way back to the driver.
 bool DeviceCache::commit(std::uint64_t size) noexcept {
   const DeviceLockGuard guard(lock_);
-  const std::uint64_t taken = books_.stats().reserved() + committed_bytes_ + leaving_bytes_;
-  if (taken > limit_ || size > limit_ - taken) {
+  if (!fits_limit(size)) {
     return false;
   }
   committed_bytes_ += size;
@@ -268,6 +272,7 @@ Result<DevicePtr> DeviceCache::fail(ContextId context, const Request& request, E
       record.largest_free_block = Bytes{std::max(heap->free_in(Pool::Small).largest(books_.blocks()),
                                                  heap->free_in(Pool::Large).largest(books_.blocks()))};
     }
+    record.is_above_limit = !fits_limit(request.requested);
     stats.count(BasisWord::ooms);
     stats.set_out_of_memory(record);
     books_.note_out_of_memory(request.block, request.requested, record.device_free.count());

@@ -147,6 +147,7 @@ void DeviceStats::set_out_of_memory(const OutOfMemoryRecord& record) noexcept {
   set(BasisWord::oom_device_total_bytes, record.device_total.count());
   set(BasisWord::oom_largest_free_block_bytes, record.largest_free_block.count());
   count(BasisWord::oom_count_lifetime);
+  count(BasisWord::limit_rejections_lifetime, record.is_above_limit ? 1 : 0);
 }
 
 DeviceStats::Currents DeviceStats::currents_of(Pool pool) const noexcept {

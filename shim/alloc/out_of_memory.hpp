@@ -17,7 +17,8 @@ struct OutOfMemoryRecord {
   Bytes device_free;  // the driver's answer; both 0 where it could not be asked (a capture was open, the driver failed)
   Bytes device_total;
   Bytes largest_free_block;
-  std::uint64_t time_ns = 0;  // CLOCK_REALTIME
+  std::uint64_t time_ns = 0;    // CLOCK_REALTIME
+  bool is_above_limit = false;  // it would not fit below our own limit, whatever the device has
 };
 
 class OutOfMemoryObserver {

@@ -8,6 +8,7 @@
 #include "shim/entry/intercept.hpp"
 #include "shim/hook/kept_errno.hpp"
 #include "shim/hook/reentry_guard.hpp"
+#include "shim/runtime/call_counts.hpp"
 #include "shim/runtime/cuda_driver_calls.hpp"
 #include "shim/runtime/cuda_kind_calls.hpp"
 
@@ -44,6 +45,17 @@ CUresult booked(CUresult code, Book&& book) noexcept {
   return code;
 }
 
+// The driver's call that gives memory back whose record was taken out before: it stays out if the driver takes it.
+template <class Real>
+CUresult given_back(runtime::Runtime& runtime, const runtime::TakenKind& taken, Real&& real) {
+  const CUresult code = real();
+  if (taken) {
+    runtime::CudaKindCalls calls{runtime};
+    beside([&] { code == CUDA_SUCCESS ? calls.settle(*taken) : calls.put_back(*taken); });
+  }
+  return code;
+}
+
 // A call that gives `name` back.
 template <class Real>
 CUresult uncounted(runtime::KindSpace space, std::uint64_t name, Real&& real) {
@@ -51,18 +63,31 @@ CUresult uncounted(runtime::KindSpace space, std::uint64_t name, Real&& real) {
   if (runtime == nullptr || runtime->kinds().is_empty()) [[likely]] {
     return real();
   }
-  runtime::CudaKindCalls calls{*runtime};
   runtime::TakenKind taken;
-  beside([&] { taken = calls.take(space, name); });
-  const CUresult code = real();
-  if (taken) {
-    beside([&] { code == CUDA_SUCCESS ? calls.settle(*taken) : calls.put_back(*taken); });
-  }
-  return code;
+  beside([&] { taken = runtime::CudaKindCalls{*runtime}.take(space, name); });
+  return given_back(*runtime, taken, real);
 }
 template <class Real>
 CUresult uncounted(runtime::KindSpace space, const void* handle, Real&& real) {
   return uncounted(space, reinterpret_cast<std::uint64_t>(handle), real);
+}
+
+// A free of memory that is not cached. Whose it is if no book knows it, the driver says.
+template <class Real>
+CUresult freed(CUdeviceptr ptr, Real&& real) {
+  runtime::Runtime* const runtime = runtime::runtime_if_built();
+  if (runtime == nullptr || ptr == 0) {
+    return real();
+  }
+  runtime::TakenKind taken;
+  beside([&] {
+    taken = runtime->kinds().is_empty() ? std::nullopt
+                                        : runtime::CudaKindCalls{*runtime}.take(runtime::KindSpace::Device, ptr);
+    if (!taken) {
+      runtime::call_counts.foreign_frees.fetch_add(1, std::memory_order_relaxed);
+    }
+  });
+  return given_back(*runtime, taken, real);
 }
 
 }  // namespace tidemark::entry

@@ -10,6 +10,7 @@
 #include "shim/runtime/cuda_driver_calls.hpp"
 
 using tidemark::backend::real_cuda;
+using tidemark::entry::freed;
 using tidemark::entry::intercept;
 using tidemark::entry::Starts;
 using tidemark::entry::uncounted;
@@ -48,7 +49,7 @@ TIDEMARK_EXPORT CUresult cuMemAlloc_v2(CUdeviceptr* ptr, size_t size) {
 TIDEMARK_EXPORT CUresult cuMemFree_v2(CUdeviceptr ptr) {
   uses::cuMemFree_v2.entered();
   return intercept([&](Runtime& runtime) { return CudaDriverCalls{runtime}.release(ptr); },
-                   [&] { return uncounted(KindSpace::Device, ptr, [&] { return real_cuda().cuMemFree_v2(ptr); }); });
+                   [&] { return freed(ptr, [&] { return real_cuda().cuMemFree_v2(ptr); }); });
 }
 
 TIDEMARK_EXPORT CUresult cuMemFreeAsync(CUdeviceptr ptr, CUstream stream) {

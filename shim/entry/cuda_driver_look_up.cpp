@@ -7,7 +7,7 @@
 #include "shim/entry/cuda_driver_entry.hpp"
 #include "shim/entry/cuda_uses.hpp"
 #include "shim/hook/own_object.hpp"
-#include "shim/runtime/look_up_counts.hpp"
+#include "shim/runtime/call_counts.hpp"
 
 namespace tidemark::entry {
 namespace {
@@ -87,16 +87,16 @@ void* answer_cuda_driver(std::size_t index, void* real) noexcept {
       !hook::are_in_one_object(real, backend::cuda_library.anchor.function())) {
     return real;
   }
-  runtime::look_up_counts.swapped.fetch_add(1, std::memory_order_relaxed);
+  runtime::call_counts.swapped.fetch_add(1, std::memory_order_relaxed);
   return learn_and_answer(static_cast<Hook>(index), real);
 }
 
 void* answer_cuda_resolver(void* real) noexcept {
   learn_resolver_addresses();
-  runtime::look_up_counts.resolver.fetch_add(1, std::memory_order_relaxed);
+  runtime::call_counts.resolver.fetch_add(1, std::memory_order_relaxed);
   for (std::size_t i = 0; i < kHooks; ++i) {
     if (resolver_addresses[i].load(std::memory_order_acquire) == real) {
-      runtime::look_up_counts.swapped.fetch_add(1, std::memory_order_relaxed);
+      runtime::call_counts.swapped.fetch_add(1, std::memory_order_relaxed);
       kUses[i]->note(hook::SymbolUses::kResolved);
       return learn_and_answer(static_cast<Hook>(i), real);
     }

@@ -9,7 +9,7 @@
 #include "shim/entry/cuda_uses.hpp"
 #include "shim/entry/export.hpp"
 #include "shim/hook/symbol_lookup.hpp"
-#include "shim/runtime/look_up_counts.hpp"
+#include "shim/runtime/call_counts.hpp"
 
 using namespace tidemark;  // NOLINT(google-build-using-namespace): the file is about names of another library
 
@@ -149,7 +149,7 @@ void* answer_cuda_runtime(std::size_t index, void* real) noexcept {
   if (runtime == nullptr) {
     return real;
   }
-  runtime::look_up_counts.swapped.fetch_add(1, std::memory_order_relaxed);
+  runtime::call_counts.swapped.fetch_add(1, std::memory_order_relaxed);
   return bound_function(backend::cuda_runtimes.index_of(*runtime), which,
                         std::make_index_sequence<backend::CudaRuntimes::kMost>{});
 }

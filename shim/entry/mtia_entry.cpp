@@ -7,7 +7,7 @@
 #include "shim/entry/export.hpp"
 #include "shim/entry/intercept.hpp"
 #include "shim/entry/mtia_uses.hpp"
-#include "shim/runtime/look_up_counts.hpp"
+#include "shim/runtime/call_counts.hpp"
 #include "shim/runtime/mtia_calls.hpp"
 
 using tidemark::backend::real_mtia;
@@ -87,12 +87,12 @@ void* answer_mtia(std::size_t index, void* real) noexcept {
       !hook::are_in_one_object(real, backend::mtia_library.anchor.function())) {
     return real;
   }
-  runtime::look_up_counts.swapped.fetch_add(1, std::memory_order_relaxed);
+  runtime::call_counts.swapped.fetch_add(1, std::memory_order_relaxed);
   return learn_and_answer(static_cast<Hook>(index), real);
 }
 
 void* answer_mtia_look_up(const char* name, void* real) noexcept {
-  runtime::look_up_counts.resolver.fetch_add(1, std::memory_order_relaxed);
+  runtime::call_counts.resolver.fetch_add(1, std::memory_order_relaxed);
 #define X(function)                                                             \
   if (std::strcmp(name, #function) == 0) {                                      \
     void* answer = answer_mtia(static_cast<std::size_t>(Hook::function), real); \

@@ -2,6 +2,7 @@
 
 #include "shim/backend/mtia_backend.hpp"
 #include "shim/backend/mtia_symbols.hpp"
+#include "shim/runtime/call_counts.hpp"
 #include "shim/runtime/our_failure.hpp"
 
 namespace tidemark::runtime {
@@ -43,6 +44,7 @@ Answer<mtiaResult_t> MtiaCalls::release(void* ptr) noexcept {
   const alloc::DevicePtr address{reinterpret_cast<std::uint64_t>(ptr)};
   alloc::DeviceCache* cache = runtime_.owner_of(address, Layer::Mtia, 0, [] { return false; });
   if (cache == nullptr) {
+    call_counts.foreign_frees.fetch_add(ptr == nullptr ? 0 : 1, std::memory_order_relaxed);
     return std::nullopt;
   }
   const Status released = cache->release(address);

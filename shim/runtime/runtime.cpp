@@ -16,7 +16,7 @@
 #include "shim/hook/hooked_symbol.hpp"
 #include "shim/hook/reentry_guard.hpp"
 #include "shim/runtime/alloc_settings.hpp"
-#include "shim/runtime/look_up_counts.hpp"
+#include "shim/runtime/call_counts.hpp"
 #include "shim/runtime/out_of_memory_line.hpp"
 #include "shim/runtime/settings_text.hpp"
 
@@ -59,8 +59,9 @@ bool is_skipped(const Options& options) noexcept {
 segment::HookCounts count_hooks() noexcept {
   segment::HookCounts counts;
   counts.lookups = hook::dlsym_calls();
-  counts.resolver_lookups = look_up_counts.resolver.load(std::memory_order_relaxed);
-  counts.swapped_lookups = look_up_counts.swapped.load(std::memory_order_relaxed);
+  counts.resolver_lookups = call_counts.resolver.load(std::memory_order_relaxed);
+  counts.foreign_frees = call_counts.foreign_frees.load(std::memory_order_relaxed);
+  counts.swapped_lookups = call_counts.swapped.load(std::memory_order_relaxed);
   return counts;
 }
 

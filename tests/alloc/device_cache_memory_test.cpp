@@ -60,6 +60,7 @@ TEST(OutOfMemory, IsTheDriversCodeAndLeavesARecord) {
   EXPECT_EQ(refused.error().native, kFakeOutOfMemory);
   EXPECT_EQ(rig[BasisWord::ooms], 1U);
   EXPECT_EQ(rig[BasisWord::oom_count_lifetime], 1U);
+  EXPECT_EQ(rig[BasisWord::limit_rejections_lifetime], 0U) << "the device had no more";
   EXPECT_EQ(rig[BasisWord::oom_requested_bytes], (9_MiB).count());
   EXPECT_EQ(rig[BasisWord::oom_allocated_bytes], (10_MiB + 100_KiB).count());
   EXPECT_EQ(rig[BasisWord::oom_reserved_bytes], (12_MiB).count());
@@ -166,6 +167,8 @@ TEST(Limit, HoldsBackWhatWouldPassIt) {
   EXPECT_EQ(rig.device.calls().refused_allocations, 0U) << "the driver is not asked";
   EXPECT_EQ(rig.reserved(), 10_MiB);
   EXPECT_EQ(rig[BasisWord::limit_bytes], (10_MiB).count());
+  EXPECT_EQ(rig[BasisWord::oom_count_lifetime], 1U);
+  EXPECT_EQ(rig[BasisWord::limit_rejections_lifetime], 1U);
   rig.freed(first);
   rig.freed(second);
 }

@@ -64,5 +64,23 @@ TEST_P(WrongFrees, ChangeNoCounter) {
   EXPECT_EQ(usage(guest).allocated, 0u);
 }
 
+// A second free of our own is refused by us, and known.
+TEST_P(WrongFrees, OfPointersThatNothingKnowsAreCounted) {
+  Guest guest{shimmed_whole()};
+  guest.alloc(1000);
+  for (const char* command : {"free-at 0x10", "free-in 0 512", "free-at 0", "free-at 0x7fff00000000"}) {
+    guest.ask(command);
+  }
+
+  Outcome shown;
+  const auto says = [&](const char* text) { return shown.out.find(text) != std::string::npos; };
+  do {  // told with each heartbeat; a test that waits for ever is ended by its time limit
+    shown = world_.tidemark({"show", std::to_string(guest.pid())});
+  } while (shown.exit_code == 0 && !says("frees of pointers that nothing here knows 2: "));
+
+  EXPECT_EQ(shown.exit_code, 0) << describe(shown);
+  guest.free(0);
+}
+
 }  // namespace
 }  // namespace tidemark::test

@@ -149,6 +149,22 @@ class Counters(Exporting):
 
         exporter.wait_for('tidemark_ooms_total', 1)
         self.assertGreater(exporter.value('tidemark_last_oom_timestamp_seconds'), 1.7e9)
+        self.assertEqual(0, exporter.value('tidemark_limit_rejections_total'), 'the device had no more')
+
+    def test_of_refusals_by_the_limit_and_of_frees_that_nobody_knows(self):
+        exporter = self.world.export()
+        guest = self.world.guest(TIDEMARK_LIMIT='8MiB')
+        slot = guest.alloc(2 * MIB)
+        exporter.wait_for('tidemark_limit_rejections_total', 0)
+        self.assertTrue(guest.ask(f'alloc {16 * MIB}').startswith('error'))
+        self.assertNotEqual('0', guest.ask('free-at 4096'))
+        guest.free(slot)
+
+        exporter.wait_for('tidemark_limit_rejections_total', 1)
+        exporter.wait_for('tidemark_foreign_frees_total', 1)
+        guest.exit()
+        exporter.wait_for('tidemark_exits_total', 1, how='clean')
+        self.assertEqual(1, exporter.value('tidemark_foreign_frees_total'))
 
 
 class Peaks(Exporting):

@@ -196,8 +196,12 @@ TEST(Segment, SaysWhatTheProcessDoes) {
   world.writer.count_error(ErrorCode::System, 12);
   world.writer.count_error(ErrorCode::DriverFailure, 700);
   world.writer.beat({.hook_calls = 5, .forwarded_calls = 4, .lookups = 3, .resolver_lookups = 2, .swapped_lookups = 1});
-  EXPECT_EQ(world.writer.beat(
-                {.hook_calls = 6, .forwarded_calls = 4, .lookups = 3, .resolver_lookups = 2, .swapped_lookups = 1}),
+  EXPECT_EQ(world.writer.beat({.hook_calls = 6,
+                               .forwarded_calls = 4,
+                               .lookups = 3,
+                               .resolver_lookups = 2,
+                               .swapped_lookups = 1,
+                               .foreign_frees = 7}),
             2u);
 
   const ProcessGlobals globals = world.reader().snapshot().globals;
@@ -217,6 +221,7 @@ TEST(Segment, SaysWhatTheProcessDoes) {
   EXPECT_GT(globals.heartbeat_boottime_ns, 0u);
   EXPECT_EQ(globals.hooks.hook_calls, 6u);
   EXPECT_EQ(globals.hooks.swapped_lookups, 1u);
+  EXPECT_EQ(globals.hooks.foreign_frees, 7u);
   EXPECT_EQ(globals.exit_realtime_ns, 0u);
   EXPECT_FALSE(globals.approximate);
 }

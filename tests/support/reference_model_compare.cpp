@@ -110,8 +110,9 @@ constexpr std::array kPlainWords = {
     X(misses) X(passed_through) X(alloc_retries) X(ooms) X(sync_all_streams) X(device_allocs) X(device_frees)
         X(free_wait_ns) X(driver_ns) X(peak_reset_time_ns) X(accumulated_reset_time_ns) X(peak_resets) X(max_split_size)
             X(capacity_bytes) X(driver_free_bytes) X(driver_total_bytes) X(driver_info_time_ns) X(oom_count_lifetime)
-                X(oom_time_ns) X(oom_requested_bytes) X(oom_allocated_bytes) X(oom_reserved_bytes) X(oom_held_bytes)
-                    X(oom_device_free_bytes) X(oom_device_total_bytes) X(oom_largest_free_block_bytes)
+                X(limit_rejections_lifetime) X(oom_time_ns) X(oom_requested_bytes) X(oom_allocated_bytes)
+                    X(oom_reserved_bytes) X(oom_held_bytes) X(oom_device_free_bytes) X(oom_device_total_bytes)
+                        X(oom_largest_free_block_bytes)
 #undef X
 };
 

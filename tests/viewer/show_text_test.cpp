@@ -59,6 +59,21 @@ TEST_F(ShowText, DoesNotShowLookUpsThatWereNotTold) {
               HasSubstr(", answered with ours 5, by the last heartbeat\n"));
 }
 
+TEST_F(ShowText, TellsFreesThatNothingKnowsAndRefusalsByTheLimit) {
+  ProcessView process = sample_view().processes[1];
+  EXPECT_THAT(show_text(process, kSampleNow, Charset::Utf8), Not(HasSubstr("nothing here knows")));
+  process.snapshot.globals.hooks.foreign_frees = 1234;
+  DeviceBasis& basis = process.devices[0].snapshot.basis;
+  basis[BasisWord::oom_time_ns] = kSampleNow - 3 * kSampleSecond;
+  basis[BasisWord::oom_count_lifetime] = 5;
+  basis[BasisWord::limit_rejections_lifetime] = 2;
+
+  const std::string text = show_text(process, kSampleNow, Charset::Utf8);
+
+  EXPECT_THAT(text, HasSubstr("\n  frees of pointers that nothing here knows 1,234: "));
+  EXPECT_THAT(text, HasSubstr("\n  out of memory 5 times (2 by the limit), last 3 s ago: "));
+}
+
 TEST_F(ShowText, HasEveryCounterWithItsMeaning) {
   const std::string text = show_text(sample_view().processes[1], kSampleNow, Charset::Utf8);
 

@@ -129,11 +129,14 @@ Books::Device& Books::device_of(Record& record, const DeviceView& view, bool is_
 // `before` null: this is the first look at it.
 void Books::follow(Record& record, const ProcessView& process, const ProcessView* before, Clock::time_point now) {
   const bool was_there = is_first_look_ && options_.is_lasting;
+  const bool is_old = before == nullptr && was_there;
+  const auto grow = [&](std::uint64_t& sum, std::uint64_t& known, std::uint64_t now_counted) {
+    sum += is_old ? 0 : now_counted - std::min(now_counted, known);
+    known = std::max(now_counted, known);
+  };
+  grow(record.group->foreign_frees, record.foreign_frees, process.snapshot.globals.hooks.foreign_frees);
   if (before == nullptr || !process.is_alive() || now >= record.next_coverage) {
-    const std::uint64_t untracked = untracked_calls(process);
-    const bool is_old = before == nullptr && was_there;
-    record.group->untracked += is_old ? 0 : untracked - std::min(untracked, record.untracked);
-    record.untracked = std::max(untracked, record.untracked);
+    grow(record.group->untracked, record.untracked, untracked_calls(process));
     record.next_coverage = now + kBetweenCoverages;
   }
   record.group->last_alive = now;

@@ -66,6 +66,7 @@ class Books {
     Group* group = nullptr;
     std::map<std::uint32_t, Device> devices;  // by slot
     std::uint64_t untracked = 0;
+    std::uint64_t foreign_frees = 0;
     Clock::time_point next_coverage{};
     bool is_finished = false;
     Clock::time_point known_until{};  // a finished one, wherever its file is

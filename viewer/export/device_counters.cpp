@@ -42,6 +42,7 @@ DeviceCounters counters_of(const DeviceBasis& basis) {
   counters[FreeWaitNs] = basis[BasisWord::free_wait_ns];
   counters[Retries] = basis[BasisWord::alloc_retries];
   counters[Ooms] = basis[BasisWord::oom_count_lifetime];
+  counters[LimitRejections] = basis[BasisWord::limit_rejections_lifetime];
   counters[CacheFlushes] = basis[BasisWord::sync_all_streams];
   counters[PassedThrough] = basis[BasisWord::passed_through];
   return counters;
@@ -56,9 +57,11 @@ DeviceCounters CounterFollower::follow(const DeviceBasis& basis) {
   const std::uint64_t reset_time_ns = basis[BasisWord::accumulated_reset_time_ns];
   if (reset_time_ns != reset_time_ns_) {
     reset_time_ns_ = reset_time_ns;
-    const std::uint64_t ooms = highest_[DeviceCounter::Ooms];  // which no reset touches
-    highest_ = {};
-    highest_[DeviceCounter::Ooms] = ooms;
+    DeviceCounters anew;
+    for (const DeviceCounter untouched : {DeviceCounter::Ooms, DeviceCounter::LimitRejections}) {
+      anew[untouched] = highest_[untouched];
+    }
+    highest_ = anew;
   }
   DeviceCounters growth;
   for (std::size_t i = 0; i < kDeviceCounters; ++i) {

@@ -20,6 +20,7 @@ enum class DeviceCounter : std::uint32_t {
   FreeWaitNs,
   Retries,
   Ooms,
+  LimitRejections,
   CacheFlushes,
   PassedThrough,
   count_

@@ -85,7 +85,8 @@ struct Group {
   std::uint64_t processes = 0;  // living ones
   std::uint64_t exited = 0;
   std::uint64_t killed = 0;
-  std::uint64_t untracked = 0;                                      // calls
+  std::uint64_t untracked = 0;  // calls
+  std::uint64_t foreign_frees = 0;
   std::array<std::optional<std::uint64_t>, kHostKinds> host_kinds;  // none: not counted, or never used
   std::chrono::steady_clock::time_point last_alive;
   bool was_shown = false;  // as of a device

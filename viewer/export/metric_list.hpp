@@ -80,6 +80,8 @@ enum class MetricScope {
   X(Retries, "tidemark_allocation_retries_total", Counter, None, Group,                                               \
     "Allocations that failed, gave the cache back and were tried again.")                                             \
   X(Ooms, "tidemark_ooms_total", Counter, None, Group, "Allocations that failed for good.")                           \
+  X(LimitRejections, "tidemark_limit_rejections_total", Counter, None, Group,                                         \
+    "Of these, allocations that did not fit below the limit, whatever the device had left.")                          \
   X(CacheFlushes, "tidemark_cache_flushes_total", Counter, None, Group,                                               \
     "Times that the whole cache was given back, for want of memory or on request.")                                   \
   X(PassedThrough, "tidemark_passed_through_allocations_total", Counter, None, Group,                                 \
@@ -99,6 +101,8 @@ enum class MetricScope {
     "Memory of the host that the driver made or pinned, by kind. Absent: not counted.")                               \
   X(Untracked, "tidemark_untracked_allocations_total", Counter, None, Programs,                                       \
     "Successful calls that took memory which is in no number here.")                                                  \
+  X(ForeignFrees, "tidemark_foreign_frees_total", Counter, None, Programs,                                            \
+    "Frees of pointers that nothing here knows, handed on to the driver: often the sign of a double free.")           \
   X(Exits, "tidemark_exits_total", Counter, None, Programs, "Processes that ended: in their own way, or killed.")     \
   X(ProcessInfo, "tidemark_process_info", Info, None, Process, "One process; with --per-process alone.")              \
   X(DeviceInfo, "tidemark_device_info", Info, None, Device, "Which device it is.")                                    \

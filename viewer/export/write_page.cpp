@@ -52,6 +52,7 @@ class PageWriter {
       }
     }
     page_.add(Metric::Untracked, labels, counted(group.untracked));
+    page_.add(Metric::ForeignFrees, labels, counted(group.foreign_frees));
     page_.add(Metric::Exits, page_.with(labels, "how", "clean"), counted(group.exited));
     page_.add(Metric::Exits, page_.with(labels, "how", "killed"), counted(group.killed));
     for (const auto& [name, device] : group.devices) {
@@ -125,6 +126,7 @@ class PageWriter {
     page_.add(FreeWaitSeconds, labels, seconds(totals[DeviceCounter::FreeWaitNs]));
     page_.add(Retries, labels, totals[DeviceCounter::Retries]);
     page_.add(Ooms, labels, totals[DeviceCounter::Ooms]);
+    page_.add(LimitRejections, labels, totals[DeviceCounter::LimitRejections]);
     page_.add(CacheFlushes, labels, totals[DeviceCounter::CacheFlushes]);
     page_.add(PassedThrough, labels, totals[DeviceCounter::PassedThrough]);
     page_.add(HeldAtExit, labels, device.was_shown ? device.held_at_exit : 0);

@@ -40,6 +40,7 @@ void add_last_oom(JsonText& json, const DeviceBasis& basis) {
   json.member("device_total_bytes", basis[BasisWord::oom_device_total_bytes]);
   json.member("largest_free_block_bytes", basis[BasisWord::oom_largest_free_block_bytes]);
   json.member("count", basis[BasisWord::oom_count_lifetime]);
+  json.member("count_by_limit", basis[BasisWord::limit_rejections_lifetime]);
   json.end_object();
 }
 

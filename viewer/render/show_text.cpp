@@ -79,6 +79,11 @@ std::string library_lines(const ProcessView& process, std::uint64_t now_ns) {
                         as_count(globals.hooks.lookups), as_count(globals.hooks.resolver_lookups),
                         as_count(globals.hooks.swapped_lookups), process.is_alive() ? "" : ", by the last heartbeat");
   }
+  if (globals.hooks.foreign_frees > 0) {
+    text += fmt::format(
+        "  frees of pointers that nothing here knows {}: the driver answers them, often that they are invalid\n",
+        as_count(globals.hooks.foreign_frees));
+  }
   text +=
       fmt::format("  requests done {}, refused {}, ignored {}; errors of the library that the program never saw {}\n",
                   as_count(globals.requests_done), as_count(globals.requests_refused),
@@ -160,11 +165,12 @@ std::string device_paragraph(const DeviceView& device, std::uint64_t now_ns) {
     text += "  the process stopped in the middle of an update: sums may be off by one event\n";
   }
   if (basis[BasisWord::oom_time_ns] != 0) {
-    text +=
-        fmt::format("  out of memory {} times, last {} ago: {} asked, {} reserved, {} free on the device\n",
-                    basis[BasisWord::oom_count_lifetime], ago_words(basis[BasisWord::oom_time_ns], now_ns),
-                    size_words(basis[BasisWord::oom_requested_bytes]), size_words(basis[BasisWord::oom_reserved_bytes]),
-                    size_words(basis[BasisWord::oom_device_free_bytes]));
+    const std::uint64_t by_limit = basis[BasisWord::limit_rejections_lifetime];
+    text += fmt::format(
+        "  out of memory {} times{}, last {} ago: {} asked, {} reserved, {} free on the device\n",
+        basis[BasisWord::oom_count_lifetime], by_limit == 0 ? "" : fmt::format(" ({} by the limit)", by_limit),
+        ago_words(basis[BasisWord::oom_time_ns], now_ns), size_words(basis[BasisWord::oom_requested_bytes]),
+        size_words(basis[BasisWord::oom_reserved_bytes]), size_words(basis[BasisWord::oom_device_free_bytes]));
   }
   return text;
 }

@@ -72,6 +72,7 @@ TEST_F(CountersOfBooks, OfOutOfMemoryAreUntouchedByResets) {
   const auto with_ooms = [&](std::uint64_t ooms, std::uint64_t reset) {
     return BooksWorld::changed(one_, [&](DeviceBasis& basis) {
       basis[oom_count_lifetime] = ooms;
+      basis[limit_rejections_lifetime] = ooms - 1;
       basis[oom_time_ns] = kSampleNow;
       basis[accumulated_reset_time_ns] = reset;
     });
@@ -81,9 +82,23 @@ TEST_F(CountersOfBooks, OfOutOfMemoryAreUntouchedByResets) {
   world_.look({with_ooms(3, 77)});
 
   EXPECT_THAT(world_.value("tidemark_ooms_total"), Optional(3));
+  EXPECT_THAT(world_.value("tidemark_limit_rejections_total"), Optional(2));
   EXPECT_THAT(world_.value("tidemark_last_oom_timestamp_seconds"), Optional(1'790'000'000));
   world_.look({});
   EXPECT_THAT(world_.value("tidemark_last_oom_timestamp_seconds"), Optional(1'790'000'000)) << "it killed the process";
+}
+
+TEST_F(CountersOfBooks, OfForeignFreesGrowWithTheProcesses) {
+  const auto with_foreign_frees = [](ProcessView process, std::uint64_t frees) {
+    process.snapshot.globals.hooks.foreign_frees = frees;
+    return process;
+  };
+  world_.look({with_foreign_frees(one_, 5)});
+  world_.page();
+  world_.look({with_foreign_frees(one_, 7), with_foreign_frees(two_, 1)});
+  EXPECT_THAT(world_.value("tidemark_foreign_frees_total"), Optional(3)) << "those of before the first look are old";
+  world_.look({with_foreign_frees(two_, 4)});
+  EXPECT_THAT(world_.value("tidemark_foreign_frees_total"), Optional(6)) << "a process that is gone leaves its own";
 }
 
 // A driver that refuses makes a number step back for an instant.
