@@ -143,7 +143,7 @@ Result<ModelAddress> ReferenceModel::pass_through(ContextId context, const Reque
 Result<ModelAddress> ReferenceModel::fail(ContextId context, const Request& request, Error error) {
   ++words_[BasisWord::ooms];
   ++words_[BasisWord::oom_count_lifetime];
-  words_[BasisWord::limit_rejections_lifetime] += fits_limit(request.requested) ? 0 : 1;
+  words_[BasisWord::limit_rejections_lifetime] += std::uint64_t{!fits_limit(request.requested)};
   words_[BasisWord::oom_time_ns] = TestClock::kEpoch + device.now_ns;
   words_[BasisWord::oom_requested_bytes] = request.requested;
   words_[BasisWord::oom_allocated_bytes] = all(Name::AllocatedBytes).current;
