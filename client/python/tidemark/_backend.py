@@ -53,8 +53,7 @@ class Backend:
             checked(library().tidemark_set_device(encoded(self.name), index))
 
     def stats(self, device: Device) -> Optional[DeviceStats]:
-        """None: uninitialised. The form of ``device`` is looked at first."""
-        index_of(device, self.name)
+        """None: uninitialised, and then every form of ``device`` is as good as another, as in PyTorch."""
         return _stats.read(self._device(device)) if self.is_initialized() else None
 
     def number(self, device: Device, family: str, leaf: str) -> int:
