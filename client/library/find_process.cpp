@@ -8,6 +8,7 @@
 
 #include "client/library/failure.hpp"
 #include "client/library/other_process.hpp"
+#include "shared/segment/container_directories.hpp"
 #include "shared/segment/enumerate.hpp"
 #include "shared/segment/target.hpp"
 
@@ -82,8 +83,10 @@ std::unique_ptr<OtherProcess> OtherProcess::open(std::string_view target) {
   const std::vector<std::string> directories{segment::configured_directory()};
   found.add(segment::list_segments(directories));
   std::vector<std::size_t> meant = found.meant_by(target);
-  if (meant.empty()) {  // a look into the descriptors of all processes costs more than all names
+  if (meant.empty()) {  // a look into the descriptors and the mount namespaces of all processes costs more than all
+                        // names
     found.add(segment::list_memfd_segments({}, {getpid()}));
+    found.add(segment::list_segments(segment::directories_in_containers(directories, {getpid()})));
     meant = found.meant_by(target);
   }
   if (meant.empty()) {

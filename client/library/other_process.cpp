@@ -1,11 +1,11 @@
 #include "client/library/other_process.hpp"
 
 #include <fcntl.h>
+#include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <utility>
 
@@ -43,17 +43,15 @@ void copy_file(const std::string& from, const std::string& to) {
   if (!copy) {
     throw system_failure("'" + to + "'", errno);
   }
-  std::array<char, 1 << 16> piece;  // NOLINT(*-member-init): filled by read
-  for (;;) {
-    const ssize_t got = ::read(source.get(), piece.data(), piece.size());
-    if (got == 0) {
-      return;
-    }
-    if (got < 0 || ::write(copy.get(), piece.data(), static_cast<std::size_t>(got)) != got) {
-      const int number = errno;
-      ::unlink(to.c_str());
-      throw system_failure("'" + to + "'", number);
-    }
+  constexpr std::size_t kPiece = std::size_t{1} << 30;
+  ssize_t copied = 0;
+  do {
+    copied = ::sendfile(copy.get(), source.get(), nullptr, kPiece);
+  } while (copied > 0 || (copied < 0 && errno == EINTR));
+  if (copied < 0) {
+    const int number = errno;
+    ::unlink(to.c_str());
+    throw system_failure("'" + to + "'", number);
   }
 }
 

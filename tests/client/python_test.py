@@ -4,6 +4,7 @@
 """
 
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -30,8 +31,8 @@ def environment(directory, shimmed, **more):
 class Guest:
     """A Python that evaluates what it is told (evaluate.py)."""
 
-    def __init__(self, directory, backend, shimmed=True, **more):
-        self.process = subprocess.Popen([sys.executable, HERE / 'evaluate.py', backend], stdin=subprocess.PIPE,
+    def __init__(self, directory, backend, shimmed=True, inside=(), **more):
+        self.process = subprocess.Popen([*inside, sys.executable, HERE / 'evaluate.py', backend], stdin=subprocess.PIPE,
                                         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                                         env=environment(directory, shimmed, **more))
 
@@ -281,6 +282,20 @@ class AnotherProcess(Case):
         guest.value(f'free({pointer})')
         self.assert_row(looker, 'p.empty_cache()', None)
         self.assert_row(looker, 'p.memory_reserved()', 0)
+
+    def test_in_a_container_is_reached_by_root(self):
+        inside = ['unshare', '-m', '-p', '-f', '--kill-child', '--mount-proc', 'sh', '-c',
+                  f'mount -t tmpfs container {self.directory} && exec "$@"', 'sh']
+        if os.geteuid() != 0 or subprocess.run([*inside, 'true'], capture_output=True).returncode != 0:
+            self.skipTest('this user may not make namespaces')
+        guest, looker = self.guest('mtia', inside=inside, TIDEMARK_LABEL='inside'), self.guest('mtia', shimmed=False)
+        guest.value(f'free(alloc({4 * MIB}))')
+        self.assertEqual([], list(self.directory.iterdir()), 'the test needs a directory that is the container\'s own')
+        looker.answer('p = tidemark.Process("inside")')
+        self.assert_row(looker, 'p.max_memory_allocated()', 4 * MIB)
+        self.assert_row(looker, 'p.reset_peak_memory_stats()', None)
+        self.assert_row(looker, 'p.max_memory_allocated()', 0)
+        self.assert_row(looker, 'p.state', 'live')
 
     def test_that_has_ended_or_never_was(self):
         guest, looker = self.guest('mtia'), self.guest('mtia', shimmed=False)

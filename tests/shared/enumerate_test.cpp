@@ -3,11 +3,14 @@
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <string>
 
+#include "shared/segment/container_directories.hpp"
 #include "tests/shared/segment_image.hpp"
 
 namespace tidemark::segment {
@@ -261,6 +264,17 @@ TEST_F(Segments, BeingMadeAreLeftAlone) {
 
   EXPECT_TRUE(exists(".tidemark-init.0000000000000001"));
   EXPECT_FALSE(exists(".tidemark-init.0000000000000002"));
+}
+
+TEST(Containers, AreLookedIntoByRootAlone) {
+  const std::array<std::string, 2> directories{"/dev/shm", "relative"};
+
+  const std::vector<std::string> found = directories_in_containers(directories, {});
+
+  for (const std::string& directory : found) {
+    EXPECT_TRUE(directory.starts_with("/proc/") && directory.ends_with("/root/dev/shm")) << directory;
+  }
+  EXPECT_TRUE(geteuid() == 0 || found.empty());
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include "viewer/model/containers.hpp"
 
 #include "shared/history/reader.hpp"
+#include "shared/segment/container_directories.hpp"
 #include "shared/segment/enumerate.hpp"
 
 #include <unistd.h>
@@ -171,10 +172,11 @@ View collect(std::span<const fs::path> directories, const EarlierLook& earlier) 
   Look look(earlier);
   look.view.host = host_name();
   look.view.time_ns = now_ns();
-  const auto add_files_in = [&look](std::span<const fs::path> places) {
-    look.add([&](const segment::IsKnown& is_known) { return segment::list_segments(names_of(places), is_known); });
+  const std::vector<std::string> names = names_of(directories);
+  const auto add_files_in = [&look](std::span<const std::string> places) {
+    look.add([&](const segment::IsKnown& is_known) { return segment::list_segments(places, is_known); });
   };
-  add_files_in(directories);
+  add_files_in(names);
   if (!earlier.looks_everywhere) {
     look.add_known_behind_proc();
     return std::move(look.view);
@@ -186,7 +188,7 @@ View collect(std::span<const fs::path> directories, const EarlierLook& earlier) 
     }
   }
   look.add([&](const segment::IsKnown& is_known) { return segment::list_memfd_segments(is_known, named); });
-  add_files_in(directories_in_containers(directories, named));
+  add_files_in(segment::directories_in_containers(names, named));
   return std::move(look.view);
 }
 
