@@ -85,6 +85,10 @@ class Prometheus(Child):
         return {(alert['labels']['alertname'], alert['labels'].get('label') or alert['labels']['instance'])
                 for alert in found if alert['state'] == 'firing'}
 
+    def alerts_on_programs(self):
+        """The same without what a scrape that came late on a busy machine sets off."""
+        return {alert for alert in self.alerts() if alert[0] != 'TidemarkExporterDown'}
+
     def next_evaluation(self):
         """Returns after the rules were evaluated from a scrape that is later than now."""
         now = self.value('vector(time())')
@@ -154,18 +158,18 @@ class Fleet(unittest.TestCase):
         self.server.wait_for('sum(tidemark_allocations_total{label="train"})', 3)
         self.assertEqual([], self.server.query('resets(tidemark_allocations_total[5m]) > 0'))
         self.server.next_evaluation()
-        self.assertEqual(set(), self.server.alerts())
+        self.assertEqual(set(), self.server.alerts_on_programs())
 
         # A peak of a moment, for both servers.
         one.free(one.alloc(30 * MIB))
         for server in self.prometheus:
             server.wait_for(f'max_over_time({WINDOW}{{label="train"}}[1m])', 32 * MIB)
-        self.assertEqual(set(), self.server.alerts())
+        self.assertEqual(set(), self.server.alerts_on_programs())
 
         # What was cached has to go back for it.
         slot = one.alloc(60 * MIB)
-        wait_until('the limit', lambda: self.server.alerts() == {('TidemarkNearLimit', 'train'),
-                                                                 ('TidemarkAllocationRetries', 'train')})
+        wait_until('the limit', lambda: self.server.alerts_on_programs() == {('TidemarkNearLimit', 'train'),
+                                                                             ('TidemarkAllocationRetries', 'train')})
         one.free(slot)
 
         # One is killed in the middle, and one runs out of memory and is gone before anybody looks.
@@ -192,9 +196,9 @@ class Fleet(unittest.TestCase):
                          'what was counted before is no event of now')
 
         # Whether a scrape saw the greedy one before its failure, which counts as a retry too, is the schedule's to say.
-        self.assertLessEqual(self.server.alerts(), {('TidemarkNearLimit', 'train'), ('TidemarkAllocationRetries', 'train'),
-                                                    ('TidemarkOutOfMemory', 'greedy'),
-                                                    ('TidemarkAllocationRetries', 'greedy')})
+        self.assertLessEqual(self.server.alerts_on_programs(),
+                             {('TidemarkNearLimit', 'train'), ('TidemarkAllocationRetries', 'train'),
+                              ('TidemarkOutOfMemory', 'greedy'), ('TidemarkAllocationRetries', 'greedy')})
 
 
 if __name__ == '__main__':
