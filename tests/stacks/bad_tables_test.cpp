@@ -16,7 +16,7 @@ namespace {
 
 std::uintptr_t some_function() { return reinterpret_cast<std::uintptr_t>(&tidemark_chain_without_fp); }
 
-// This program's tables in memory that may be changed, with nothing readable behind them.
+// This program's tables in memory that may be changed, with nothing readable before and behind them.
 class TablesToSpoil : public testing::Test {
  protected:
   void SetUp() override {
@@ -28,12 +28,18 @@ class TablesToSpoil : public testing::Test {
     }
     bytes_ = end - real_.table;
     pages_ = (bytes_ + kPage - 1) / kPage * kPage;
-    memory_ = static_cast<unsigned char*>(mmap(nullptr, pages_ + kPage, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
-    ASSERT_NE(memory_, MAP_FAILED);
+    // The whole object: what spoiled tables lead to must not be memory of somebody else.
+    before_ = page_of(real_.table - real_.begin) + kPage;
+    void* const object =
+        mmap(nullptr, before_ + pages_ + kPage, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    ASSERT_NE(object, MAP_FAILED);
+    memory_ = static_cast<unsigned char*>(object) + before_;
     ASSERT_EQ(mprotect(memory_, pages_, PROT_READ | PROT_WRITE), 0);
     restore();
   }
-  void TearDown() override { munmap(memory_, pages_ + kPage); }
+  void TearDown() override {
+    if (memory_ != nullptr) munmap(memory_ - before_, before_ + pages_ + kPage);
+  }
 
   // Behind the tables lie variables, whose surroundings a sanitizer guards: word by word, unseen.
   __attribute__((no_sanitize("address", "thread"))) void restore() {
@@ -55,6 +61,7 @@ class TablesToSpoil : public testing::Test {
 
   KnownObject real_{};
   unsigned char* memory_ = nullptr;
+  std::size_t before_ = 0;  // the object's pages in front of its tables
   std::size_t bytes_ = 0;
   std::size_t pages_ = 0;
 };
