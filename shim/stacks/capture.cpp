@@ -6,7 +6,7 @@
 namespace tidemark::stacks {
 namespace {
 
-// Of ours between an exported function and here, at most.
+// Frames of ours in one stack, at most.
 constexpr std::size_t kMostOfOurs = 32;
 
 template <class IsLeftOut>
@@ -16,7 +16,7 @@ Walk walk(Frame frame, std::span<std::uintptr_t> frames, std::size_t most_left_o
   Walk done;
   std::size_t left_out = 0;
   for (;;) {
-    if (done.frames == 0 && left_out < most_left_out && is_left_out(frame)) {
+    if (left_out < most_left_out && is_left_out(frame)) {
       ++left_out;
     } else if (done.frames == frames.size()) {
       done.ending = Ending::Full;

@@ -27,8 +27,8 @@ struct Walk {
 // interrupted by a signal is made to look the same. Leaves out `skip` of them; with 0 the first is in the caller.
 [[nodiscard]] Walk capture(std::span<std::uintptr_t> frames, std::size_t skip = 0) noexcept;
 
-// Leaves out the innermost ones as long as they are inside this library: the first is in the program, or in what it
-// called.
+// Leaves out those inside this library: the innermost, and those between a runtime that came through us and the driver
+// that it came to.
 [[nodiscard]] Walk capture_beyond_us(std::span<std::uintptr_t> frames) noexcept;
 
 // What is remembered of objects that are no longer loaded goes; call it when some have been unloaded (ModuleWatch

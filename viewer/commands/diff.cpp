@@ -2,6 +2,7 @@
 #include "viewer/commands/commands.hpp"
 #include "viewer/history/compare_text.hpp"
 #include "viewer/history/find_snapshot.hpp"
+#include "viewer/history/short_stacks.hpp"
 #include "viewer/history/top_option.hpp"
 
 #include <fmt/format.h>
@@ -17,6 +18,8 @@ namespace {
 constexpr std::array kOptions{
     OptionSpec{"--by", "", Takes::Value, "WHAT", "stack (default, where there are any), or size", "stack size"},
     OptionSpec{"--top", "-n", Takes::Value, "N", "gains and losses of each device that are told (10); 0: all"},
+    OptionSpec{"--all-frames", "", Takes::Nothing, "",
+               "whole stacks, with the calls inside the driver and in front of main()"},
     OptionSpec{"--json", "", Takes::Nothing, "", "one JSON document"},
 };
 
@@ -48,8 +51,8 @@ ExitCode run(const Arguments& arguments, const Context& context) {
   }
   const std::size_t top = top_option(arguments, "diff");
   const bool json = arguments.has("--json");
-  const Side before = find_side(words[0], context);
-  const Side after = find_side(words[1], context);
+  Side before = find_side(words[0], context);
+  Side after = find_side(words[1], context);
   if (before.index() != after.index()) {
     throw Failure(ExitCode::Usage,
                   fmt::format("diff: '{}' and '{}' are of different kinds; allowed: two snapshots, or two "
@@ -61,9 +64,12 @@ ExitCode run(const Arguments& arguments, const Context& context) {
     fmt::print("{}", json ? compare_json(changes) + "\n" : compare_text(changes, terminal_charset()));
     return ExitCode::Done;
   }
-  const auto& old_one = std::get<TakenSnapshot>(before);
-  const auto& new_one = std::get<TakenSnapshot>(after);
-  for (const TakenSnapshot* taken : {&old_one, &new_one}) {
+  auto& old_one = std::get<TakenSnapshot>(before);
+  auto& new_one = std::get<TakenSnapshot>(after);
+  for (TakenSnapshot* const taken : {&old_one, &new_one}) {
+    if (!arguments.has("--all-frames")) {
+      shorten_stacks(taken->snapshot);
+    }
     for (const std::string& note : taken->notes) {
       context.messages.note(note);
     }

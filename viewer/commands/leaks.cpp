@@ -4,6 +4,7 @@
 #include "viewer/duration_text.hpp"
 #include "viewer/history/borrowed_recording.hpp"
 #include "viewer/history/growth_text.hpp"
+#include "viewer/history/short_stacks.hpp"
 #include "viewer/history/take_snapshot.hpp"
 #include "viewer/history/top_option.hpp"
 #include "viewer/model/collect.hpp"
@@ -27,6 +28,8 @@ constexpr std::chrono::seconds kDefaultLength{30};
 constexpr std::array kOptions{
     OptionSpec{"--for", "", Takes::Value, "SEC", "how long (30 s); what is freed within half of it is no leak"},
     OptionSpec{"--top", "-n", Takes::Value, "N", "stacks of each device that are told (10); 0: all"},
+    OptionSpec{"--all-frames", "", Takes::Nothing, "",
+               "whole stacks, with the calls inside the driver and in front of main()"},
     OptionSpec{"--json", "", Takes::Nothing, "", "one JSON document"},
 };
 
@@ -80,10 +83,14 @@ ExitCode run(const Arguments& arguments, const Context& context) {
   context.messages.note(fmt::format("watching process {} for {}{}", process.pid(),
                                     duration_words(std::chrono::ceil<std::chrono::seconds>(length)),
                                     recording.was_on() ? "" : "; it records meanwhile"));
-  const MemorySnapshot middle = snapshot_after(process, length / 2);
-  const MemorySnapshot end = snapshot_after(process, length - length / 2);
+  MemorySnapshot middle = snapshot_after(process, length / 2);
+  MemorySnapshot end = snapshot_after(process, length - length / 2);
   if (const auto failed = recording.give_back()) {
     warn(*failed);
+  }
+  if (!arguments.has("--all-frames")) {
+    shorten_stacks(middle);
+    shorten_stacks(end);
   }
   const auto growth = find_growth(begin_ns, middle, end);
   const double seconds = static_cast<double>(end.time_ns() - middle.time_ns()) / 1e9;

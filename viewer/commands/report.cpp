@@ -6,6 +6,7 @@
 #include "viewer/history/report_json.hpp"
 #include "viewer/history/report_page.hpp"
 #include "viewer/history/report_text.hpp"
+#include "viewer/history/short_stacks.hpp"
 #include "viewer/history/top_option.hpp"
 
 #include <fmt/format.h>
@@ -17,6 +18,8 @@ namespace {
 
 constexpr std::array kOptions{
     OptionSpec{"--top", "-n", Takes::Value, "N", "stacks of each device that are told (10); 0: all"},
+    OptionSpec{"--all-frames", "", Takes::Nothing, "",
+               "whole stacks, with the calls inside the driver and in front of main()"},
     OptionSpec{"--html", "", Takes::Value, "FILE", "one page for a browser, with drawings; nothing in it is fetched"},
     OptionSpec{"--force", "-f", Takes::Nothing, "", "overwrite FILE"},
     OptionSpec{"--folded", "", Takes::Nothing, "", "stacks and bytes alone, for flame-graph tools"},
@@ -28,7 +31,10 @@ ExitCode run(const Arguments& arguments, const Context& context) {
     throw Failure(ExitCode::Usage, "report: one of --json, --folded and --html");
   }
   const std::size_t top = top_option(arguments, "report");
-  const TakenSnapshot taken = find_snapshot(arguments.operands().front(), context);
+  TakenSnapshot taken = find_snapshot(arguments.operands().front(), context);
+  if (!arguments.has("--all-frames")) {
+    shorten_stacks(taken.snapshot);
+  }
   for (const std::string& note : taken.notes) {
     context.messages.note(note);
   }

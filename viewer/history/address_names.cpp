@@ -6,12 +6,6 @@
 namespace tidemark::viewer {
 namespace {
 
-// A frame of the interpreter, by the function that runs Python code, or by where the code lies.
-bool is_interpreter(const Frame& frame) {
-  return frame.name.find("PyEval_EvalFrame") != std::string::npos || frame.name.starts_with("libpython3") ||
-         frame.name.starts_with("python3");
-}
-
 // What stands where the calls further out are not known; nothing where there are none.
 void add_end(Frames& frames, history::StackEnd end) {
   if (end == history::StackEnd::Cut) {
@@ -22,6 +16,11 @@ void add_end(Frames& frames, history::StackEnd end) {
 }
 
 }  // namespace
+
+bool is_interpreter(const Frame& frame) {
+  return frame.name.find("PyEval_EvalFrame") != std::string::npos || frame.name.starts_with("libpython3") ||
+         frame.name.starts_with("python3");
+}
 
 Frames name_stack(const history::Stack& stack, AddressNames& names) {
   Frames native;

@@ -21,6 +21,9 @@ class AddressNames {
   [[nodiscard]] virtual std::vector<std::string> notes() const { return {}; }
 };
 
+// A call of the interpreter that runs Python code, by its function, or by the file that it lies in.
+[[nodiscard]] bool is_interpreter(const Frame& frame);
+
 // A stack as one list: where the interpreter's own calls begin, Python's stand for them.
 [[nodiscard]] Frames name_stack(const history::Stack& stack, AddressNames& names);
 
