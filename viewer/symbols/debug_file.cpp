@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <filesystem>
 #include <span>
 
 namespace tidemark::viewer {
@@ -48,7 +49,8 @@ std::string joined(const char* directory, const char* file) {
   if (file == nullptr) {
     return {};
   }
-  return file[0] == '/' || directory == nullptr ? std::string{file} : std::string{directory} + "/" + file;
+  const std::filesystem::path path = directory == nullptr ? file : std::filesystem::path{directory} / file;
+  return path.lexically_normal().string();  // a build in a folder of its own leaves "build/../" in the middle
 }
 
 // The file that a number in a unit's own table stands for.
