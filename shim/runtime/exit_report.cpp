@@ -183,7 +183,7 @@ void write_exit_report(std::string_view destination, std::string_view report) no
   }
   fill_in(*path, destination, 1);
   if (const int failure = write_own(path->c_str(), report); failure != 0) {
-    log_line(LogLevel::Warn, "no report in %s: %s", path->c_str(), strerror(failure));
+    log_line(LogLevel::Error, "no report in %s: %s", path->c_str(), strerror(failure));
   }
 }
 

@@ -25,7 +25,7 @@ void OutOfMemorySnapshots::take(publish::Historian& historian, std::string_view 
     log_line(LogLevel::Warn, "what was where is in %s%s", path->c_str(),
              number == kMost ? "; that was the last snapshot of this process" : "");
   } else {
-    log_line(LogLevel::Warn, "no snapshot in %s: %s", path->c_str(), strerror(saved.error().native));
+    log_line(LogLevel::Error, "no snapshot in %s: %s", path->c_str(), strerror(saved.error().native));
   }
 }
 

@@ -217,7 +217,7 @@ void Runtime::show(ServedDevice& device) noexcept {
                                                  .counts_kinds = device.counts_kinds(),
                                                  .has_background_driver_calls = device.key().layer == Layer::Mtia});
   if (!recorded) {
-    log_line(LogLevel::Warn, "no memory history of %s:%u: %s", backend_text(device.key().layer),
+    log_line(LogLevel::Error, "no memory history of %s:%u: %s", backend_text(device.key().layer),
              static_cast<unsigned>(device.key().ordinal), strerror(recorded.error().native));
   }
   if (device.counts_kinds()) {
@@ -293,7 +293,7 @@ void Runtime::start_publishing() noexcept {
   settings.read_coverage = &read_coverage;
   if (const Status started = publisher_.start(settings); !started.ok()) {
     const bool is_relative = !options_.directory.empty() && options_.directory.view().front() != '/';
-    log_line(LogLevel::Warn, "cannot create a segment in %s (%s); counters off, memory still cached",
+    log_line(LogLevel::Error, "cannot create a segment in %s (%s); counters off, memory still cached",
              options_.directory.empty() ? "/dev/shm" : options_.directory.c_str(),
              is_relative                   ? "not an absolute path"
              : started.error().native != 0 ? strerror(started.error().native)

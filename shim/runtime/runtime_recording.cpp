@@ -15,7 +15,7 @@ void Runtime::start_recording() noexcept {
   if (!started) {
     const bool has_no_name = started.error().code == ErrorCode::Unsupported;
     const bool has_no_room = started.error().code == ErrorCode::NoSpace;
-    log_line(LogLevel::Warn, "no memory history: %s%s",
+    log_line(LogLevel::Error, "no memory history: %s%s",  // it was asked for
              has_no_name   ? "there is no segment with a name to put it beside (TIDEMARK_SHM)"
              : has_no_room ? "it would take more than its share of the free space and memory; "
                              "TIDEMARK_RECORD_MAX_ENTRIES makes it smaller"

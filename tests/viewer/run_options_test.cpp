@@ -54,7 +54,7 @@ TEST_F(RunOptions, MirrorTheVariablesOfTheLibrary) {
 TEST_F(RunOptions, SetNothingThatWasNotAskedFor) { EXPECT_THAT(settings_of({"p", "--mode", "x"}), IsEmpty()); }
 
 TEST_F(RunOptions, QuietSilencesTheLibraryTooUnlessItsLogIsSet) {
-  EXPECT_THAT(settings_of({"-q", "p"}), ElementsAre(Pair("TIDEMARK_LOG", "off")));
+  EXPECT_THAT(settings_of({"-q", "p"}), ElementsAre(Pair("TIDEMARK_LOG", "error")));
   EXPECT_THAT(settings_of({"-q", "--log", "debug", "p"}), ElementsAre(Pair("TIDEMARK_LOG", "debug")));
   EXPECT_THAT(settings_of({"-q", "p"}, {{"TIDEMARK_LOG", "info"}}), IsEmpty());
 }
@@ -75,6 +75,22 @@ TEST_F(RunOptions, MakeFileNamesAbsolute) {
   EXPECT_THAT(
       settings_of({"--log-file=out.txt", "--dir", ".", "p"}),
       ElementsAre(Pair("TIDEMARK_DIR", testing::StartsWith(here)), Pair("TIDEMARK_LOG_FILE", here + "/out.txt")));
+}
+
+// They were accepted, and told to be wrong only when memory had run out.
+TEST_F(RunOptions, RefusePatternsOfPathsThatCannotBecomeFiles) {
+  for (const char* option : {"--snapshot-on-oom", "--report"}) {
+    const auto refusal = [&](const std::string& pattern) { return refusal_of({option + ("=" + pattern), "p"}); };
+    EXPECT_THAT(refusal("/no/such/dir/%p.tmsnap"), HasSubstr("its directory: No such file or directory")) << option;
+    EXPECT_THAT(refusal("/tmp/%z.tmsnap"), HasSubstr("allowed: %p pid, %e executable")) << option;
+    EXPECT_THAT(refusal("/tmp/%"), HasSubstr("%% itself")) << option;
+    EXPECT_THAT(refusal("/tmp"), HasSubstr("this is a directory")) << option;
+    EXPECT_THAT(refusal("/tmp/"), HasSubstr("a file name")) << option;
+    EXPECT_EQ(refusal("/tmp/%e-%p-%n-%t-%h-%%.txt"), "") << option;
+    EXPECT_EQ(refusal("/tmp/%e/made-later.txt"), "") << option;
+  }
+  EXPECT_THAT(settings_of({"--snapshot-on-oom", "at-%n.tmsnap", "p"}),
+              ElementsAre(Pair("TIDEMARK_SNAPSHOT_ON_OOM", fs::current_path().string() + "/at-%n.tmsnap")));
 }
 
 TEST_F(RunOptions, RefuseBadValuesAndSayWhatIsAllowed) {

@@ -21,13 +21,13 @@
 namespace tidemark::viewer {
 namespace {
 
-enum class Form { Word, Text, Count, AllocConf, Label, Limit, Directory, Path, Report };
+enum class Form { Word, Text, Count, AllocConf, Label, Limit, Directory, Path, Pattern };
 
 struct RunOption {
   OptionSpec spec;
   std::string_view variable;
   Form form;
-  std::string_view words;  // what is allowed, between blanks; for Path: words that are no path
+  std::string_view words;  // what is allowed, between blanks; for Path and Pattern: words that are no path
 };
 
 constexpr RunOption option(std::string_view name, std::string_view value, std::string_view variable, Form form,
@@ -67,12 +67,12 @@ constexpr std::array kRunOptions{
            "whose calls the history keeps: all (default), cpp, python, none"),
     option("--record-max-entries", "N", "TIDEMARK_RECORD_MAX_ENTRIES", Form::Count, "",
            "events that the history keeps of each device (150000)"),
-    option("--snapshot-on-oom", "PATTERN", "TIDEMARK_SNAPSHOT_ON_OOM", Form::Text, "",
+    option("--snapshot-on-oom", "PATTERN", "TIDEMARK_SNAPSHOT_ON_OOM", Form::Pattern, "",
            "a snapshot there at each out-of-memory, at most 5: /tmp/%e-%p-%n.tmsnap"),
     RunOption{{"--report", "", Takes::OptionalValue, "FILE",
                "three lines at the end: on stderr (default on a terminal), or in FILE", "stderr terminal off"},
               "TIDEMARK_REPORT",
-              Form::Report,
+              Form::Pattern,
               "stderr terminal off"},
     option("--log", "LEVEL", "TIDEMARK_LOG", Form::Word, "warn error info debug off",
            "warn (default), error, info, debug, off"),
@@ -119,10 +119,14 @@ void check_alloc_conf(const RunOption& known, const std::string& value) {
   }
 }
 
+std::string absolute(std::string_view path) { return std::filesystem::absolute(path).lexically_normal().string(); }
+
 // Can the program append to it, or make it? As far as can be said without making it.
 void check_appendable(const RunOption& known, const std::string& path) {
   const auto refuse_for = [&](std::string_view reason) {
-    refuse(known, path, fmt::format("a file that can be written ({}), or stderr", reason));
+    refuse(known, path,
+           fmt::format("a file that can be written ({}){}{}", reason, known.words.empty() ? "" : ", or ",
+                       known.words.substr(0, known.words.find(' '))));
   };
   std::error_code ignored;
   if (std::filesystem::is_directory(path, ignored)) {
@@ -140,7 +144,26 @@ void check_appendable(const RunOption& known, const std::string& path) {
   }
 }
 
-std::string absolute(std::string_view path) { return std::filesystem::absolute(path).lexically_normal().string(); }
+// A path in which the library fills in what only the process knows. What stands before the first such place has to be
+// there.
+std::string checked_pattern(const RunOption& known, const std::string& value) {
+  constexpr std::string_view kPlaces = "pehtn%";
+  for (std::size_t at = value.find('%'); at != std::string::npos; at = value.find('%', at + 2)) {
+    if (at + 1 == value.size() || kPlaces.find(value[at + 1]) == std::string_view::npos) {
+      refuse(known, value, "%p pid, %e executable, %h host, %t time, %n counter, %% itself");
+    }
+  }
+  const std::string path = absolute(value);
+  const std::size_t place = path.find('%');
+  if (value.empty() || value.ends_with('/')) {
+    refuse(known, value, "a file name (with %p pid, %e executable, %h host, %t time, %n counter)");
+  }
+  // "/tmp/%e/x" may have its directory made meanwhile; "/tmp/run-%e.txt" is made in one that is there.
+  if (place == std::string::npos || path.find('/', place) == std::string::npos) {
+    check_appendable(known, path);
+  }
+  return path;
+}
 
 std::string checked(const RunOption& known, const std::string& value) {
   switch (known.form) {
@@ -171,11 +194,8 @@ std::string checked(const RunOption& known, const std::string& value) {
         refuse(known, value, "an existing directory");
       }
       return absolute(value);
-    case Form::Report:  // a pattern: only the process itself knows what it becomes
-      if (value.empty()) {
-        refuse(known, value, "a file name (with %p pid, %e executable, %h host, %t time), stderr, or off");
-      }
-      return is_one_of(known.words, value) ? value : absolute(value);
+    case Form::Pattern:
+      return is_one_of(known.words, value) ? value : checked_pattern(known, value);
     case Form::Path:
       if (value.empty()) {
         refuse(known, value, "a file name");
@@ -221,7 +241,7 @@ Settings shim_settings(const Arguments& arguments, const Environment& environmen
     }
   }
   if (arguments.has("--quiet") && !arguments.has("--log")) {
-    set_unless_set(settings, environment, "TIDEMARK_LOG", "off");
+    set_unless_set(settings, environment, "TIDEMARK_LOG", "error");
   }
   if (arguments.has("--unpool")) {
     set_unless_set(settings, environment, "PYTORCH_NO_CUDA_MEMORY_CACHING", "1");
