@@ -92,6 +92,8 @@ struct Recording {
   Reason reason = Reason::None;
   std::uint64_t nonce = 0;  // the segment's
   std::int64_t pid = 0;     // as its own pid namespace counts
+  std::string label{};      // empty: none
+  std::string command{};    // empty: of a process without a segment
   Enabled enabled = Enabled::Off;
   Stacks stacks = Stacks::None;
   std::uint64_t max_entries = 0;

@@ -34,7 +34,7 @@ using segment::Words;
 
 inline constexpr std::uint64_t kMagic = 0x0154534948444954;  // "TIDHIST\x01"
 inline constexpr std::uint16_t kMajor = 1;
-inline constexpr std::uint16_t kMinor = 0;
+inline constexpr std::uint16_t kMinor = 1;  // 1: label, command
 inline constexpr std::uint16_t kMinReaderMinor = 0;
 // Major, minor, the least minor a reader has to know, 64 bits, little-endian: 16, 16, 16, 8 and 8 bits.
 inline constexpr std::uint64_t kVersionWord = std::uint64_t{kMajor} | std::uint64_t{kMinor} << 16 |
@@ -89,7 +89,10 @@ using Line = std::array<std::uint64_t, kLineWords>;
   X(strings_lost, 200, 1)                                                                \
   X(modules_lost, 208, 1)                                                                \
   X(python_omitted, 216, 1) /* stacks whose Python frames could not be read */           \
-  X(reserved, 224, 92)
+  /* As the segment has them. */                                                         \
+  X(label, 224, 9)                                                                       \
+  X(command, 296, 24)                                                                    \
+  X(reserved, 488, 59)
 
 // `counts` is a line of the journal's like any entry: see Counts.
 #define TIDEMARK_HISTORY_DEVICE_FIELDS(X)                            \

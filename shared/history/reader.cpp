@@ -109,6 +109,8 @@ Recording HistoryReader::recording() const {
   recording.nonce = nonce;
   const std::uint64_t pid = info.word(offsetof(InfoRecord, pid));
   recording.pid = pid > INT32_MAX ? 0 : static_cast<std::int64_t>(pid);
+  recording.label = info.text(offsetof(InfoRecord, label), sizeof(InfoRecord::label) / sizeof(std::uint64_t));
+  recording.command = info.text(offsetof(InfoRecord, command), sizeof(InfoRecord::command) / sizeof(std::uint64_t));
   recording.enabled = enum_of(info.word(offsetof(InfoRecord, enabled)), Enabled::All);
   recording.stacks = enum_of(info.word(offsetof(InfoRecord, stacks)), Stacks::All);
   recording.max_entries = info.word(offsetof(InfoRecord, max_entries));

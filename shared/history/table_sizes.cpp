@@ -1,6 +1,7 @@
 #include "shared/history/table_sizes.hpp"
 
 #include <algorithm>
+#include <array>
 
 #include "shared/segment/sequence.hpp"
 
@@ -10,6 +11,13 @@ namespace {
 using segment::store_word;
 
 constexpr std::uint64_t kPage = 4096;
+
+template <std::size_t Count>
+void copy_words(std::array<Word, Count>& to, const std::array<Word, Count>& from) noexcept {
+  for (std::size_t i = 0; i < Count; ++i) {
+    store_word(to[i], from[i].load(std::memory_order_relaxed));
+  }
+}
 
 constexpr std::uint64_t round_up_to_page(std::uint64_t bytes) { return (bytes + kPage - 1) / kPage * kPage; }
 
@@ -63,6 +71,10 @@ void fill_process_words(Layout& layout, const FileWords& words, const ProcessSiz
   store_word(info.start_realtime_ns, words.start_realtime_ns);
   store_word(info.start_monotonic_ns, words.start_monotonic_ns);
   store_word(info.taken_monotonic_ns, words.taken_monotonic_ns);
+  if (words.identity != nullptr) {
+    copy_words(info.label, words.identity->label);
+    copy_words(info.command, words.identity->command);
+  }
 
   std::uint64_t at = kTablesOffset;
   const auto place = [&at](Word& offset, Word& capacity, std::uint64_t count, std::uint64_t entry_words) {

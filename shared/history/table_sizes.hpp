@@ -57,6 +57,7 @@ struct FileWords {
   std::uint64_t start_realtime_ns = 0;
   std::uint64_t start_monotonic_ns = 0;
   std::uint64_t taken_monotonic_ns = 0;
+  const segment::IdentityRecord* identity = nullptr;  // whose label and command it gets; null: nobody's
 };
 void fill_process_words(Layout& layout, const FileWords& words, const ProcessSizes& sizes,
                         std::uint64_t total_bytes) noexcept;

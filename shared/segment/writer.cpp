@@ -319,6 +319,8 @@ void SegmentWriter::remove_files() noexcept {
 bool SegmentWriter::is_name_present() const noexcept { return is_stats_name_present(state_->files); }
 const char* SegmentWriter::path() const noexcept { return state_->files.stats_path.c_str(); }
 std::uint64_t SegmentWriter::nonce() const noexcept { return state_->files.nonce; }
+
+const IdentityRecord& SegmentWriter::identity() const noexcept { return state_->layout->identity; }
 const void* SegmentWriter::control_address() const noexcept { return state_->files.control.address(); }
 Status SegmentWriter::check_control() const noexcept { return check_control_file(state_->files); }
 Status SegmentWriter::read_control(std::span<std::byte> into, std::size_t offset) const noexcept {

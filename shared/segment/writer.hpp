@@ -69,6 +69,8 @@ struct WriterOptions {
   void* on_step_data = nullptr;
 };
 
+struct IdentityRecord;  // layout.hpp
+
 class SegmentWriter {
  public:
   [[nodiscard]] static Result<SegmentWriter> create(const WriterOptions& options) noexcept;
@@ -120,6 +122,8 @@ class SegmentWriter {
 
   [[nodiscard]] const char* path() const noexcept;  // "" for a memfd
   [[nodiscard]] std::uint64_t nonce() const noexcept;
+  // Who the process is, as it was written once.
+  [[nodiscard]] const IdentityRecord& identity() const noexcept;
 
   // For the control room. The address is a read-only mapping that must not be dereferenced (viewers can truncate the
   // file under it), only given to futex(2); nullptr: no control file.

@@ -34,6 +34,7 @@ history::FileWords Historian::words_for(history::Reason reason) const noexcept {
                            .start_realtime_ns = segment::clock_ns(CLOCK_REALTIME),
                            .start_monotonic_ns = segment::clock_ns(CLOCK_MONOTONIC)};
   words.taken_monotonic_ns = words.start_monotonic_ns;
+  words.identity = segment_ == nullptr ? nullptr : &segment_->identity();
   if (writer_) {
     words.settings = writer_->settings();
     words.start_realtime_ns = writer_->start_realtime_ns();

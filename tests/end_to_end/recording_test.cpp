@@ -313,6 +313,7 @@ TEST_P(Recording, NeedsASegmentWithAName) {
 TEST_P(Recording, TakesASnapshotAtEachOutOfMemoryUpToFive) {
   Launch launch = recorded();
   launch.environment["TIDEMARK_SNAPSHOT_ON_OOM"] = world_.directory() + "/oom-%n.tmsnap";
+  launch.environment["TIDEMARK_LABEL"] = "by night";
   launch.environment[GetParam().memory_knob] = std::to_string(64 * kMiB);
   Guest guest{launch};
   guest.alloc(1000);
@@ -326,11 +327,15 @@ TEST_P(Recording, TakesASnapshotAtEachOutOfMemoryUpToFive) {
     ASSERT_TRUE(reader.ok()) << i;
     const history::History history = reader.value().read().value();
     EXPECT_EQ(history.recording.reason, history::Reason::OutOfMemory);
+    EXPECT_EQ(history.recording.label, "by night") << "whose it is";
+    EXPECT_FALSE(history.recording.command.empty());
     EXPECT_EQ(what_is_wrong(history), "");
     EXPECT_EQ(in_use(history), 1000U);
     EXPECT_EQ(the_device(history).events.back().action, Action::OutOfMemory);
     EXPECT_EQ(the_device(history).events.back().requested, 1024 * kMiB);
   }
+  const Outcome told = world_.tidemark({"report", world_.directory() + "/oom-1.tmsnap"});
+  EXPECT_THAT(told.out, testing::StartsWith("by night: "));
   EXPECT_NE(::access((world_.directory() + "/oom-6.tmsnap").c_str(), F_OK), 0);
   const Outcome ended = guest.finish();
   EXPECT_THAT(ended.err, HasSubstr("what was where is in " + world_.directory() + "/oom-1.tmsnap"));

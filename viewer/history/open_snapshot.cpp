@@ -11,6 +11,7 @@
 
 #include "shared/history/layout.hpp"
 #include "shared/segment/file_handle.hpp"
+#include "shared/segment/names.hpp"
 #include "viewer/exit_code.hpp"
 #include "viewer/history/json_reader.hpp"
 #include "viewer/history/load_history.hpp"
@@ -76,10 +77,20 @@ bool is_json(std::string_view bytes) {
 
 std::string file_name(std::string_view path) { return std::string{path.substr(path.rfind('/') + 1)}; }
 
+// Of a process without a segment nobody wrote down who it is.
+SnapshotSource source_of(const std::string& path, const history::Recording& recording) {
+  const std::string& command = recording.command;
+  return {.id = recording.nonce == 0 ? std::string{} : segment::id_of(recording.nonce),
+          .title = command.empty()           ? file_name(path)
+                   : recording.label.empty() ? command
+                                             : fmt::format("{}: {}", recording.label, command)};
+}
+
 MemorySnapshot of_history(const std::string& path) {
   history::History history = read_history_file(path);
   SymbolNames names{history, 0};
-  return snapshot_of(std::move(history), names, {.title = file_name(path)});
+  SnapshotSource source = source_of(path, history.recording);
+  return snapshot_of(std::move(history), names, std::move(source));
 }
 
 MemorySnapshot of_document(const std::string& path, const Value& document) {
