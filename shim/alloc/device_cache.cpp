@@ -1,6 +1,16 @@
 #include "shim/alloc/device_cache.hpp"
 
 namespace tidemark::alloc {
+namespace {
+
+PeakValues values_of(const DeviceStats::Peaks& peaks) noexcept {
+  const auto bytes = [&peaks](BasisWord peak) { return Bytes{peaks[DeviceStats::place_of(peak)]}; };
+  return {.allocated = bytes(BasisWord::peak_all_allocated_bytes),
+          .reserved = bytes(BasisWord::peak_all_reserved_bytes),
+          .held = bytes(BasisWord::held_peak_bytes)};
+}
+
+}  // namespace
 
 static_assert(DeviceCache::kAllPeakSlots == DeviceStats::kSlots);
 
@@ -215,18 +225,22 @@ void DeviceCache::reset_accumulated() noexcept {
   publish();
 }
 
-void DeviceCache::reset_peak_slot(unsigned slot) noexcept {
+PeakValues DeviceCache::reset_peak_slot(unsigned slot) noexcept {
   const DeviceLockGuard guard(lock_);
   books_.stats().reset_slot(slot);
+  return values_of(books_.stats().slot_peaks(slot));
 }
 
 PeakValues DeviceCache::peak_slot(unsigned slot) noexcept {
   const DeviceLockGuard guard(lock_);
-  const DeviceStats::Peaks peaks = books_.stats().slot_peaks(slot);
-  const auto bytes = [&peaks](BasisWord peak) { return Bytes{peaks[DeviceStats::place_of(peak)]}; };
-  return {.allocated = bytes(BasisWord::peak_all_allocated_bytes),
-          .reserved = bytes(BasisWord::peak_all_reserved_bytes),
-          .held = bytes(BasisWord::held_peak_bytes)};
+  return values_of(books_.stats().slot_peaks(slot));
+}
+
+PeakValues DeviceCache::end_peak_slot(unsigned slot) noexcept {
+  const DeviceLockGuard guard(lock_);
+  const PeakValues values = values_of(books_.stats().slot_peaks(slot));
+  books_.stats().end_slot(slot);
+  return values;
 }
 
 DeviceBasis DeviceCache::counters_since(unsigned slot) noexcept {

@@ -142,9 +142,11 @@ class DeviceCache {
   void reset_peaks() noexcept;        // every peak := current; lifetime peaks stay
   void reset_accumulated() noexcept;  // totals and event counts := 0
 
-  // A slot's own peaks: begin one now, and the peaks since then. Requires: slot < kAllPeakSlots.
-  void reset_peak_slot(unsigned slot) noexcept;
+  // A slot's own peaks: begin one now, with these values, and the peaks since then. Requires: slot < kAllPeakSlots.
+  PeakValues reset_peak_slot(unsigned slot) noexcept;
   [[nodiscard]] PeakValues peak_slot(unsigned slot) noexcept;
+  // The same once more, and then nobody's: slots that are measured cost every begin of another.
+  PeakValues end_peak_slot(unsigned slot) noexcept;
   // What counters() would say if reset_peaks() had been called when the slot was begun.
   [[nodiscard]] DeviceBasis counters_since(unsigned slot) noexcept;
 

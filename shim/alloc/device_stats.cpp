@@ -1,5 +1,7 @@
 #include "shim/alloc/device_stats.hpp"
 
+#include <bit>
+
 namespace tidemark::alloc {
 
 namespace {
@@ -165,11 +167,13 @@ DeviceStats::Currents DeviceStats::currents_of(Pool pool) const noexcept {
   return currents;
 }
 
-// Into every slot, so that one of a device which came later has counted from the device's beginning.
+// Also into what the other slots have, so that one of a device which came later has counted from the device's
+// beginning.
 void DeviceStats::fold_watermark() noexcept {
-  for (Peaks& slot : slots_) {
-    for (std::size_t peak = 0; peak < kPeaks; ++peak) {
-      slot[peak] = std::max(slot[peak], watermark_[peak]);
+  fold_into(since_start_);
+  for (std::size_t word = 0; word < begun_.size(); ++word) {
+    for (std::uint64_t rest = begun_[word]; rest != 0; rest &= rest - 1) {
+      fold_into(slots_[word * 64 + static_cast<std::size_t>(std::countr_zero(rest))]);
     }
   }
   const Currents small = currents_of(Pool::Small);
@@ -216,13 +220,13 @@ void DeviceStats::reset_accumulated(std::uint64_t realtime_ns) noexcept {
 void DeviceStats::reset_slot(unsigned slot) noexcept {
   fold_watermark();
   slots_[slot] = watermark_;
+  begun_[slot / 64] |= std::uint64_t{1} << slot % 64;
 }
 
 DeviceStats::Peaks DeviceStats::slot_peaks(unsigned slot) const noexcept {
-  Peaks peaks = slots_[slot];
-  for (std::size_t peak = 0; peak < kPeaks; ++peak) {
-    peaks[peak] = std::max(peaks[peak], watermark_[peak]);
-  }
+  const bool is_begun = (begun_[slot / 64] >> slot % 64 & 1) != 0;
+  Peaks peaks = is_begun ? slots_[slot] : since_start_;
+  fold_into(peaks);
   return peaks;
 }
 

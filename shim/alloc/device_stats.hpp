@@ -81,6 +81,9 @@ class DeviceStats {
   void reset_peaks(std::uint64_t realtime_ns) noexcept;
   void reset_accumulated(std::uint64_t realtime_ns) noexcept;
   void reset_slot(unsigned slot) noexcept;
+  // Nobody measures there any more: until it is reset again its peaks are those since the device's start, as they are
+  // where it never was. Every reset of a slot pays for those that are measured.
+  void end_slot(unsigned slot) noexcept { begun_[slot / 64] &= ~(std::uint64_t{1} << slot % 64); }
   [[nodiscard]] Peaks slot_peaks(unsigned slot) const noexcept;
   // What basis() would say if the peaks had been reset when the slot was.
   [[nodiscard]] DeviceBasis basis_since(unsigned slot) const noexcept;
@@ -198,6 +201,11 @@ class DeviceStats {
   [[nodiscard]] static constexpr Pool other_than(Pool pool) { return pool == Pool::Small ? Pool::Large : Pool::Small; }
   [[nodiscard]] Currents currents_of(Pool pool) const noexcept;
   void fold_watermark() noexcept;
+  void fold_into(Peaks& slot) const noexcept {
+    for (std::size_t peak = 0; peak < kPeaks; ++peak) {
+      slot[peak] = std::max(slot[peak], watermark_[peak]);
+    }
+  }
 
   DeviceBasis basis_;
   BasisLines changed_ = kAllBasisLines;
@@ -207,6 +215,8 @@ class DeviceStats {
   // first.
   Peaks watermark_{};
   std::array<Peaks, kSlots> slots_{};
+  std::array<std::uint64_t, (kSlots + 63) / 64> begun_{};  // bit n: slot n was reset, and its peaks are kept
+  Peaks since_start_{};
 };
 
 template <Pool kPool>

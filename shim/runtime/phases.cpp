@@ -26,6 +26,9 @@ unsigned place_of(std::int64_t ticket) noexcept {
 std::optional<std::int64_t> Phases::open() noexcept {
   for (unsigned place = 0; place < kMost; ++place) {
     std::int64_t free = 0;
+    if (tickets_[place].load(std::memory_order_relaxed) != free) {
+      continue;  // a ticket costs a system call
+    }
     const std::int64_t ticket = make_ticket(opened_.fetch_add(1, std::memory_order_relaxed) + 1, place);
     if (tickets_[place].compare_exchange_strong(free, ticket, std::memory_order_acq_rel)) {
       return ticket;

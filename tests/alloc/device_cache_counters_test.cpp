@@ -181,6 +181,27 @@ TEST(Counters, NestedSlotsAndAResetBetweenThemAreEachRight) {
   EXPECT_EQ(rig[BasisWord::peak_all_allocated_bytes], 0U);
 }
 
+TEST(Counters, ASlotThatNobodyHasKnowsThePeakSinceTheStart) {
+  CacheRig rig;
+  const unsigned slot = alloc::DeviceCache::kPeakSlots;
+  const unsigned other = slot + 1;
+  rig.freed(rig.allocated(8_MiB));
+  EXPECT_EQ(rig.cache().reset_peak_slot(slot).allocated, 0_MiB);
+  rig.freed(rig.allocated(2_MiB));
+  rig.cache().reset_peak_slot(other);
+
+  EXPECT_EQ(rig.cache().end_peak_slot(slot).allocated, 2_MiB);
+
+  rig.freed(rig.allocated(4_MiB));
+  rig.cache().reset_peak_slot(other);
+  EXPECT_EQ(rig.cache().peak_slot(slot).allocated, 8_MiB) << "given back";
+  EXPECT_EQ(rig.cache().peak_slot(slot + 2).allocated, 8_MiB) << "never used";
+  const DevicePtr kept = rig.allocated(2_MiB);
+  EXPECT_EQ(rig.cache().reset_peak_slot(slot).allocated, 2_MiB) << "begun again";
+  rig.freed(kept);
+  EXPECT_EQ(rig.cache().peak_slot(slot).allocated, 2_MiB);
+}
+
 TEST(Counters, TheDriversTimeIsCounted) {
   CacheRig rig;
   rig.device.before_allocate = [] { TestClock::advance(100); };
