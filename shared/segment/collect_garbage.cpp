@@ -115,7 +115,7 @@ class Collection {
       remove_leftover(entry, kCreationTakesAtMost);
       return;
     }
-    for (const std::string_view suffix : {kControlSuffix, kHistorySuffix}) {
+    for (const std::string_view suffix : {kControlSuffix, kHistorySuffix, kRangesSuffix}) {
       if (entry.ends_with(suffix) &&
           parse_stats_name(std::string_view{entry}.substr(0, entry.size() - suffix.size()))) {
         look_at_companion(entry, suffix);
@@ -151,7 +151,7 @@ class Collection {
     struct stat info {};
     const std::string stats = path_of(std::string_view{entry}.substr(0, entry.size() - suffix.size()));
     if (::lstat(stats.c_str(), &info) != 0 && errno == ENOENT) {
-      // A history is worth keeping for as long as counters are.
+      // A history is worth keeping for as long as counters are; a table of ranges is nothing without them.
       remove_leftover(entry, suffix == kHistorySuffix ? options_.keep_for : std::chrono::nanoseconds{0});
     }
   }
@@ -176,7 +176,7 @@ class Collection {
       return;
     }
     RemovedSegment removed = removal_of(dead.file, dead.name.nonce);
-    for (const NameText& companion : {control_name(dead.name), history_name(dead.name)}) {
+    for (const NameText& companion : {control_name(dead.name), history_name(dead.name), ranges_name(dead.name)}) {
       const auto file = open_regular(path_of(companion.view()));
       // Of the same owner: in a directory that everybody may write, the name alone could be anybody's.
       if (file && file->info.st_uid == dead.file.info.st_uid && remove_file(*file)) {

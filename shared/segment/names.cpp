@@ -68,6 +68,7 @@ bool take(std::string_view& text, std::string_view expected) {
 NameText stats_name(const SegmentName& name) noexcept { return name_with(name, ""); }
 NameText control_name(const SegmentName& name) noexcept { return name_with(name, kControlSuffix); }
 NameText history_name(const SegmentName& name) noexcept { return name_with(name, kHistorySuffix); }
+NameText ranges_name(const SegmentName& name) noexcept { return name_with(name, kRangesSuffix); }
 
 NameText temporary_name(std::uint64_t nonce, bool control) noexcept {
   NameBuilder builder;

@@ -1,5 +1,5 @@
 // Names of the files: `tidemark.<uid>.<pid>.<nonce>` (counters), the same with `.ctl` (control), `.hist` (history),
-// `.snap.<slot>` (a snapshot on its way to who asked for it).
+// `.ranges` (the table of NVTX ranges), `.snap.<slot>` (a snapshot on its way to who asked for it).
 //
 // pid is the process's own (its namespace's) and only a label; the nonce, 64 random bits as 16 hex digits, makes a name
 // unique. Files being built are called `.tidemark-init.<nonce>[.ctl]`, so that no scan takes them for finished ones.
@@ -18,6 +18,7 @@ namespace tidemark::segment {
 inline constexpr const char* kDefaultDirectory = "/dev/shm";
 inline constexpr std::string_view kControlSuffix = ".ctl";
 inline constexpr std::string_view kHistorySuffix = ".hist";
+inline constexpr std::string_view kRangesSuffix = ".ranges";
 inline constexpr std::string_view kSnapshotSuffix = ".snap.";          // then the number of a control slot
 inline constexpr std::size_t kMaxSegmentBytes = std::size_t{1} << 20;  // a reader refuses more; ours is 36 KiB
 
@@ -34,6 +35,7 @@ using NameText = Text<72>;
 [[nodiscard]] NameText stats_name(const SegmentName& name) noexcept;
 [[nodiscard]] NameText control_name(const SegmentName& name) noexcept;
 [[nodiscard]] NameText history_name(const SegmentName& name) noexcept;
+[[nodiscard]] NameText ranges_name(const SegmentName& name) noexcept;
 [[nodiscard]] NameText temporary_name(std::uint64_t nonce, bool control) noexcept;
 
 // The exact inverse of stats_name: leading zeros, other digits' case and anything after the nonce are refused.

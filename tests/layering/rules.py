@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-SHARED = ['shared/base', 'shared/segment', 'shared/control', 'shared/history']
+SHARED = ['shared/base', 'shared/segment', 'shared/control', 'shared/history', 'shared/ranges']
 ANY = ['*']
 
 # A room is the longest of these prefixes that a file's path has. It may include itself, the C++ and C libraries, and what
@@ -14,14 +14,16 @@ ROOMS = {
     'shared/segment': ['shared/base', 'boost'],
     'shared/control': ['shared/base', 'shared/segment'],
     'shared/history': ['shared/base', 'shared/segment'],
+    'shared/ranges': ['shared/base', 'shared/segment'],
     'shim/alloc': ['shared/base'],
     'shim/hook': ['dlfcn'],
     'shim/stacks': ['shared/base', 'shared/history', 'shim/hook', 'dlfcn'],
+    'shim/nvtx': ['shared/base', 'shared/segment/text.hpp'],
     'shim/backend': ['shared/base', 'shim/alloc', 'shim/hook', 'driver', 'dlfcn'],
     'shim/publish': ['shim/alloc', 'shim/stacks', *SHARED],
-    'shim/runtime': ['shim/alloc', 'shim/hook', 'shim/backend', 'shim/publish', 'driver', 'dlfcn', *SHARED],
+    'shim/runtime': ['shim/alloc', 'shim/hook', 'shim/nvtx', 'shim/backend', 'shim/publish', 'driver', 'dlfcn', *SHARED],
     # Of the backends no more than where a driver's real functions are: what they do with them is the runtime's to ask.
-    'shim/entry': ['shim/runtime', 'shim/hook', 'shared/base', 'shim/backend/cuda_runtimes.hpp',
+    'shim/entry': ['shim/runtime', 'shim/hook', 'shim/nvtx', 'shared/base', 'shim/backend/cuda_runtimes.hpp',
                    'shim/backend/cuda_symbols.hpp', 'shim/backend/mtia_symbols.hpp', 'driver', 'dlfcn'],
     'viewer/symbols': ['elfutils', 'shared/base'],
     'viewer/http': ['beast'],
