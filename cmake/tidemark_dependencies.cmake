@@ -19,6 +19,13 @@ if(TIDEMARK_CUDA)
   target_include_directories(tidemark_cuda_headers SYSTEM INTERFACE ${CUDAToolkit_INCLUDE_DIRS})
 endif()
 
+# NVTX is headers alone: in a CUDA toolkit, or by themselves. Only tests and benchmarks are compiled with them.
+find_path(TIDEMARK_NVTX_HEADERS nvtx3/nvToolsExt.h HINTS ${CUDAToolkit_INCLUDE_DIRS}
+          DOC "Where NVTX 3 is; without it nothing is tested of a program's own ranges")
+if(NOT TIDEMARK_NVTX_HEADERS)
+  message(STATUS "No nvtx3/nvToolsExt.h: no test and no benchmark of NVTX ranges (NVIDIA's package cuda-nvtx).")
+endif()
+
 find_package(Boost 1.74 QUIET)
 _tidemark_require(Boost libboost-dev)
 find_package(CLI11 QUIET)

@@ -43,6 +43,7 @@ Status Publisher::start(const Settings& settings) noexcept {
     control_.emplace(*writer_, desk_, settings.control);
   }
   historian_.open(*writer_, settings.has_thread);
+  ranges_.open(*writer_);
   is_published_.store(true, std::memory_order_release);
   if (settings.has_thread && control_) {
     desk_.allow_thread(*control_);
@@ -57,6 +58,7 @@ Status Publisher::start(const Settings& settings) noexcept {
 
 void Publisher::start_unpublished(OnBeat on_beat) noexcept {
   on_beat_ = on_beat;
+  ranges_.close();
   polls_in_calls_.store(true, std::memory_order_release);
 }
 
@@ -186,6 +188,7 @@ void Publisher::finish(bool keeps_files) noexcept {
                                       : std::span<const segment::CoverageEntry>{});
     if (!keeps_files) {
       historian_.remove_file();
+      ranges_.remove_file();
       writer_->remove_files();
     }
   }

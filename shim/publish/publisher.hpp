@@ -15,6 +15,7 @@
 #include "shim/publish/device_sink.hpp"
 #include "shim/publish/historian.hpp"
 #include "shim/publish/mode_board.hpp"
+#include "shim/publish/range_board.hpp"
 #include "shim/publish/request_desk.hpp"
 #include "shim/publish/service_thread.hpp"
 
@@ -48,6 +49,8 @@ class Publisher final : private ServiceWork {
   Status add_device(const ServedDevice& device) noexcept;
   // What is recorded, also where nothing is published.
   [[nodiscard]] Historian& historian() noexcept { return historian_; }
+  // The table of the program's named ranges.
+  [[nodiscard]] RangeBoard& ranges() noexcept { return ranges_; }
 
   // The same for memory that is counted and not cached. Once, after start().
   void add_kinds(alloc::KindBooks& kinds) noexcept;
@@ -90,6 +93,7 @@ class Publisher final : private ServiceWork {
   std::optional<segment::SegmentWriter> writer_;
   ModeBoard mode_;
   Historian historian_;
+  RangeBoard ranges_;
   RequestDesk desk_{historian_};
   std::optional<control::ControlHost> control_;
   CountHooks count_hooks_ = nullptr;

@@ -99,6 +99,13 @@ class Runtime {
 
   [[nodiscard]] Phases& phases() noexcept { return phases_; }
 
+  // A phase of one of the program's named ranges, and what each device had allocated as it began. Nothing: see Phases.
+  [[nodiscard]] std::optional<std::int64_t> open_range() noexcept;
+  [[nodiscard]] std::uint64_t allocated_at_begin(unsigned slot, const ServedDevice& device) const noexcept {
+    return allocated_at_begin_[slot - alloc::DeviceCache::kPeakSlots][place_of(device)];
+  }
+  [[nodiscard]] publish::RangeBoard& ranges() noexcept { return publisher_.ranges(); }
+
   // The cache that owns an address; null: not ours.
   [[nodiscard]] alloc::DeviceCache* owner_of(alloc::DevicePtr ptr) const noexcept { return segments_.owner_of(ptr); }
 
@@ -187,6 +194,8 @@ class Runtime {
   bool is_started_ = false;  // guarded by mutex_
   OutOfMemorySnapshots snapshots_;
   Phases phases_;
+  // By phase and device; written when a range begins, and left alone until then.
+  std::array<std::array<std::uint64_t, kMostDevices>, alloc::DeviceCache::kPhaseSlots> allocated_at_begin_;
   OptionWarnings warnings_;
   Options options_;
   // What else is loaded, as of the count of loads before it was looked at; guarded by mutex_.

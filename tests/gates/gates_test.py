@@ -17,8 +17,8 @@ SOURCE_ROOT, WITH_CUDA = Path(sys.argv[3]), sys.argv[4] == 'ON'
 # glibc of Debian 12 is 2.36; everything from 2.35 on can load us.
 GLIBC_FLOOR = (2, 35)
 
-# Not in the lists of hooked names: the door, and the one symbol for the client library.
-OTHER_EXPORTS = {'dlsym', 'tidemark_shim_v1'}
+# Not in the lists of hooked names: the door, and the symbols by which the client library and a program's NVTX find us.
+OTHER_EXPORTS = {'dlsym', 'tidemark_shim_v1', 'InitializeInjectionNvtx2'}
 
 # Come with the C run-time, libstdc++ (its pool for exceptions) and Boost (its page size): none of ours.
 TOLERATED_AT_LOAD = [re.compile(pattern) for pattern in (
