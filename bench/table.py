@@ -12,6 +12,7 @@ import os
 import platform
 import statistics
 import sys
+import tempfile
 from pathlib import Path
 
 import bars
@@ -127,11 +128,11 @@ def other_doors(bench, options):
     return {f'{DOORS[place].drivers}, {DOORS[place].program}, {DOORS[place].title}': some for place, some in measured.items()}
 
 
-def google_benchmark(rounds, command, min_time):
+def google_benchmark(rounds, command, min_time, environment=None):
     """Nanoseconds for one iteration by the benchmark's name, the best of some processes."""
     runs = []
     for _ in range(rounds):
-        output = run([*command, '--benchmark_format=json', f'--benchmark_min_time={min_time}'], {})
+        output = run([*command, '--benchmark_format=json', f'--benchmark_min_time={min_time}'], environment or {})
         # The CPU's time where nothing waits: on a busy machine the clock measures the others too.
         runs.append({one['name']: one['real_time' if 'real_time' in one['name'] else 'cpu_time'] * NS[one['time_unit']]
                      for one in output['benchmarks']})
@@ -148,6 +149,23 @@ def starts_segment_and_stacks(build, library, rounds):
     stacks = google_benchmark(rounds, [str(build / 'bench/stacks_bench')], 0.2)
     markdown(['a stack of 20 or 40 frames', 'ns'], [[name.replace('_', ' '), nanoseconds(value)] for name, value in stacks.items()])
     return {'load': loads, 'segment': segment, 'stacks': stacks}
+
+
+def ranges(build, library, rounds):
+    """A way to run the program to nanoseconds for one push and pop of NVTX; empty where there are no headers of it."""
+    program = build / 'bench/range_bench'
+    if not program.exists():
+        print('No NVTX headers in this build: the cost of a range is left out.\n')
+        return {}
+    with tempfile.TemporaryDirectory(prefix='tidemark-bench.') as directory:
+        alone = {'LD_LIBRARY_PATH': str(build / 'simulator')}
+        under = alone | {'LD_PRELOAD': str(library), 'TIDEMARK_DIR': directory}
+        ways = {'no tool': alone, 'Tidemark': under, 'Tidemark, run --nvtx': under | {'NVTX_INJECTION64_PATH': str(library)}}
+        found = {way: google_benchmark(rounds, [str(program)], 0.2, environment) for way, environment in ways.items()}
+    names = list(next(iter(found.values())))
+    markdown(['an NVTX range, ns', *(name.replace('_', ' ') for name in names)],
+             [[way, *(nanoseconds(some[name]) for name in names)] for way, some in found.items()])
+    return found
 
 
 def main():
@@ -167,6 +185,7 @@ def main():
     everything['bars'] = judge(everything['peers'], everything['publishing'], everything['traces'])
     everything['doors'] = other_doors(bench, options)
     everything |= starts_segment_and_stacks(bench.build, bench.library, options.rounds)
+    everything['ranges'] = ranges(bench.build, bench.library, options.rounds)
     if options.json:
         options.json.write_text(json.dumps(everything, indent=1), encoding='utf-8')
 

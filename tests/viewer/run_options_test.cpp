@@ -64,6 +64,27 @@ TEST_F(RunOptions, UnpoolOnlyWhatIsNotSet) {
               ElementsAre(Pair("PYTORCH_NO_CUDA_MEMORY_CACHING", "1"), Pair("XLA_PYTHON_CLIENT_PREALLOCATE", "false")));
 }
 
+TEST_F(RunOptions, OfferUsToNvtxUnlessAnotherToolIsThere) {
+  const auto settings_with = [](const Words& words, const std::optional<std::string>& tool) {
+    const CommandSyntax syntax{.name = "run",
+                               .operands = "",
+                               .takes = Operands::Program,
+                               .summary = "",
+                               .examples = "",
+                               .options = run_option_specs()};
+    Settings settings;
+    add_nvtx_setting(
+        settings, parse_arguments(syntax, words), [&](std::string_view) { return tool; }, "/l/libtidemark.so");
+    return settings;
+  };
+
+  EXPECT_THAT(settings_with({"--nvtx", "p"}, std::nullopt),
+              ElementsAre(Pair("NVTX_INJECTION64_PATH", "/l/libtidemark.so")));
+  EXPECT_THAT(settings_with({"--nvtx", "p"}, ""), ElementsAre(Pair("NVTX_INJECTION64_PATH", "/l/libtidemark.so")));
+  EXPECT_THAT(settings_with({"--nvtx", "p"}, "/other.so"), IsEmpty());
+  EXPECT_THAT(settings_with({"p"}, std::nullopt), IsEmpty());
+}
+
 TEST_F(RunOptions, RecordEverythingUnlessTheySayWhat) {
   EXPECT_THAT(settings_of({"--record", "p"}), ElementsAre(Pair("TIDEMARK_RECORD", "all")));
   EXPECT_THAT(settings_of({"--record=state", "--record-max-entries", "500", "p"}),

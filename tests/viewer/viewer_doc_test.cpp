@@ -1,6 +1,7 @@
 // docs/viewer.md names every field of the documents that scripts read, with its type, every key and column of top, and
 // no other.
 #include "viewer/render/json.hpp"
+#include "viewer/render/ranges_text.hpp"
 #include "viewer/render/results_json.hpp"
 #include "viewer/tui/columns.hpp"
 #include "viewer/tui/key_table.hpp"
@@ -97,7 +98,7 @@ View full_view() {
 
 // The one of the documents that a field belongs to.
 std::string document_of(const std::string& field) {
-  for (const char* first : {"results", "settings", "coverage"}) {
+  for (const char* first : {"results", "settings", "coverage", "ranges"}) {
     if (field.starts_with(first)) {
       return first;
     }
@@ -195,6 +196,13 @@ TEST_F(ViewerDoc, HasEveryFieldThatOnlyShowHas) {
 
   expect_documented(document, "settings");
   expect_documented(document, "coverage");
+}
+
+TEST_F(ViewerDoc, HasEveryFieldOfARange) {
+  const std::vector<NamedRange> ranges{{.name = "a", .device = "cuda:0", .values = {.times = 1}},
+                                       {.name = "b", .device = "", .values = {.times = 1, .unmeasured = 1}}};
+
+  expect_documented(ranges_json(full_view().processes[0], ranges, kSampleNow), "ranges");
 }
 
 TEST_F(ViewerDoc, HasEveryFieldOfAResult) {

@@ -25,6 +25,7 @@ std::span<const Command> all_commands() {
       report_command(),
       diff_command(),
       leaks_command(),
+      ranges_command(),
       watch_command(),
       export_command(),
       doctor_command(),

@@ -26,6 +26,7 @@ namespace tidemark::viewer {
 [[nodiscard]] Command report_command();
 [[nodiscard]] Command diff_command();
 [[nodiscard]] Command leaks_command();
+[[nodiscard]] Command ranges_command();
 [[nodiscard]] Command watch_command();
 [[nodiscard]] Command gc_command();
 [[nodiscard]] Command completion_command();

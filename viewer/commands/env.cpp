@@ -57,6 +57,7 @@ std::optional<std::string> empty_environment(std::string_view) { return std::nul
 Settings all_settings(const Arguments& arguments, const Environment& environment, std::string_view library,
                       std::string_view simulator) {
   Settings settings = shim_settings(arguments, environment);
+  add_nvtx_setting(settings, arguments, environment, library);
   for (auto& setting : loader_settings(environment, library, simulator, {})) {
     settings.push_back(std::move(setting));
   }

@@ -65,6 +65,7 @@ ExitCode run(const Arguments& arguments, const Context& context) {
   if (arguments.value("--simulate") == "cuda") {
     add_note_on_static_runtime(check, context.messages);
   }
+  add_nvtx_setting(settings, arguments, present_environment, library);
   for (auto& loader : loader_settings(present_environment, library, simulator, check.sanitizers)) {
     settings.push_back(std::move(loader));
   }
@@ -89,6 +90,7 @@ Command run_command() {
                      .examples = "  tidemark run -- ./train --epochs 3\n"
                                  "  tidemark run --label eval --limit 8GiB python3 eval.py\n"
                                  "  tidemark run --expect 'peak<=512MiB' --expect ooms==0 -- ./test   exit 123 if not\n"
+                                 "  tidemark run --nvtx -- ./train                     then: tidemark ranges PID\n"
                                  "  tidemark run --simulate mtia -- ./mtia_train\n",
                      .options = run_option_specs(),
                      .looks_at_segments = false},

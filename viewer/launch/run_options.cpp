@@ -3,6 +3,7 @@
 #include "viewer/exit_code.hpp"
 #include "viewer/launch/limit_option.hpp"
 #include "viewer/launch/preload_text.hpp"
+#include "viewer/messages.hpp"
 #include "viewer/number_text.hpp"
 
 #include "shared/base/alloc_conf_keys.hpp"
@@ -85,6 +86,8 @@ constexpr std::array kOwnOptions{
     OptionSpec{"--expect", "", Takes::Value, "WHAT",
                "peak<=512MiB, ooms==0, ...: exit 123 if not so at the end (repeatable); also held_peak, held, live"},
     OptionSpec{"--no-children", "", Takes::Nothing, "", "track CMD itself and none of the processes that it starts"},
+    OptionSpec{"--nvtx", "", Takes::Nothing, "",
+               "measure the program's NVTX ranges: 'tidemark ranges' shows each name's peak"},
     OptionSpec{"--unpool", "", Takes::Nothing, "", "turn off the pools of PyTorch and JAX, so that each tensor shows"},
     OptionSpec{"--strict", "", Takes::Nothing, "", "do not start a program that cannot be tracked (exit 125)"},
 };
@@ -252,6 +255,20 @@ Settings shim_settings(const Arguments& arguments, const Environment& environmen
     throw Failure(ExitCode::Usage, fmt::format("run: --simulate '{}'; allowed: mtia cuda", *device));
   }
   return settings;
+}
+
+void add_nvtx_setting(Settings& settings, const Arguments& arguments, const Environment& environment,
+                      std::string_view library) {
+  if (!arguments.has("--nvtx")) {
+    return;
+  }
+  constexpr const char* kName = "NVTX_INJECTION64_PATH";
+  const std::string tool = environment(kName).value_or("");
+  if (tool.empty()) {
+    settings.emplace_back(kName, library);
+  } else if (tool != library) {
+    warn(fmt::format("{} is {} already, which is kept: NVTX ranges go there and not to us", kName, tool));
+  }
 }
 
 Settings loader_settings(const Environment& environment, std::string_view library, std::string_view simulator,

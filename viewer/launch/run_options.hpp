@@ -27,6 +27,10 @@ using Environment = std::function<std::optional<std::string>(std::string_view)>;
 // absolute, since the program may change its directory.
 [[nodiscard]] Settings shim_settings(const Arguments& arguments, const Environment& environment);
 
+// With --nvtx, what makes the program's NVTX load `library`. Another tool's setting stays, which is said on stderr.
+void add_nvtx_setting(Settings& settings, const Arguments& arguments, const Environment& environment,
+                      std::string_view library);
+
 // With --simulate, LD_LIBRARY_PATH; and LD_PRELOAD. `sanitizers` as preflight found them.
 [[nodiscard]] Settings loader_settings(const Environment& environment, std::string_view library,
                                        std::string_view simulator, std::span<const std::string> sanitizers);

@@ -97,10 +97,11 @@ constexpr std::array<Row, 8> kExitCodes{{
      "of run: an expectation failed, could not launch, not executable, not found; else the program's own"},
 }};
 
-constexpr std::array<Row, 3> kFiles{{
+constexpr std::array<Row, 4> kFiles{{
     {"/dev/shm/tidemark.UID.PID.NONCE", "the counters of a process; viewers only read it (TIDEMARK_DIR: elsewhere)"},
     {"/dev/shm/tidemark.UID.PID.NONCE.ctl", "requests to it; only its owner and root may write"},
     {"/dev/shm/tidemark.UID.PID.NONCE.hist", "its memory history, while it records"},
+    {"/dev/shm/tidemark.UID.PID.NONCE.ranges", "the peaks of its NVTX ranges (run --nvtx)"},
 }};
 
 template <std::size_t kRows>
