@@ -6,9 +6,11 @@
 #include <unistd.h>
 
 #include <array>
+#include <atomic>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
+#include <ctime>
 #include <string>
 
 namespace tidemark::viewer::rescue {
@@ -23,7 +25,9 @@ constexpr std::array kDeadly{SIGSEGV, SIGBUS,  SIGABRT,   SIGFPE,  SIGILL,  SIGT
 
 volatile std::sig_atomic_t ending = 0;
 volatile std::sig_atomic_t resumed = 0;
-volatile std::sig_atomic_t armed = 0;
+enum : int { kDisarmed, kArmed, kRestoring };
+std::atomic<int> arms{kDisarmed};
+static_assert(std::atomic<int>::is_always_lock_free);
 int wake = -1;
 termios before{};
 std::array<char, 256> leave_text{};  // what makes the terminal normal again
@@ -48,12 +52,29 @@ void on_continue(int) {
   ring();
 }
 
+void restore() {
+  [[maybe_unused]] const auto written = write(STDOUT_FILENO, leave_text.data(), leave_length);
+  tcsetattr(STDIN_FILENO, TCSANOW, &before);
+}
+
+// A second crash must not end the program in the middle of the first one's work; nor wait for ever, should it be the
+// first one's own.
+void wait_until_restored() {
+  constexpr timespec kStep{.tv_sec = 0, .tv_nsec = 1'000'000};
+  constexpr int kMostSteps = 1000;
+  for (int i = 0; i < kMostSteps && arms == kRestoring; ++i) {
+    nanosleep(&kStep, nullptr);
+  }
+}
+
 // Puts the terminal back and lets the signal do what it would have done.
 void on_deadly(int number) {
-  if (armed != 0) {
-    armed = 0;
-    [[maybe_unused]] const auto written = write(STDOUT_FILENO, leave_text.data(), leave_length);
-    tcsetattr(STDIN_FILENO, TCSANOW, &before);
+  int was = kArmed;
+  if (arms.compare_exchange_strong(was, kRestoring)) {
+    restore();
+    arms = kDisarmed;
+  } else if (was == kRestoring) {
+    wait_until_restored();
   }
   sigaction(number, &handlers_before[static_cast<std::size_t>(number)], nullptr);
   raise(number);  // pending until this handler returns
@@ -117,11 +138,11 @@ void arm() {
     const char* mouse = capability_of("XM");
     append(mouse != nullptr ? tiparm(mouse, 0) : "\033[?1000l");
   }
-  armed = 1;
+  arms = kArmed;
 }
 
 void uninstall() {
-  armed = 0;
+  arms = kDisarmed;
   for (std::size_t number = 1; number < is_ours.size(); ++number) {
     if (is_ours[number]) {
       sigaction(static_cast<int>(number), &handlers_before[number], nullptr);
