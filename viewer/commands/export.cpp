@@ -65,7 +65,7 @@ http::Response answer(Exporter& exporter, const http::Request& request) {
   if (request.path == "/metrics") {
     const TextFormat format = format_for(request.accept);
     return {.content_type = std::string{content_type(format)},
-            .body = shared(exporter.metrics(format)),
+            .body = shared(exporter.metrics(format, request.client, !request.is_head)),
             .headers = {{"Vary", "Accept"}}};
   }
   // Of the exporter alone: a node that has trouble is best seen in what it still says.
@@ -129,15 +129,18 @@ ExitCode run(const Arguments& arguments, const Context& context) {
   if (file && !arguments.has("--once")) {
     throw Failure(ExitCode::Usage, "export: -o FILE is for a single page, and needs --once");
   }
+  if (arguments.has("--once") && (arguments.has("--listen") || arguments.has("--web.listen-address"))) {
+    throw Failure(ExitCode::Usage, "export: --once prints one page and serves none; --listen needs it away");
+  }
   Exporter exporter(context.directories, book_options(arguments));
   if (!arguments.has("--once")) {
     return serve(exporter, address, context);
   }
-  const std::string page = exporter.metrics(TextFormat::Prometheus);
+  const std::string page = exporter.metrics(TextFormat::Prometheus, {}, true);
   if (file) {
     write_file(*file, arguments.has("--force"), page);
   } else {
-    std::fwrite(page.data(), 1, page.size(), stdout);  // flushed, and checked, where the program ends
+    fmt::print("{}", page);
   }
   return ExitCode::Done;
 }
@@ -152,7 +155,7 @@ Command export_command() {
                      .examples =
                          "  tidemark export                        http://127.0.0.1:9435/metrics, and / for people\n"
                          "  tidemark export --listen :9435         for other machines, too\n"
-                         "  tidemark export --once > new && mv new tidemark.prom\n",
+                         "  tidemark export --once -f -o tidemark.prom   for a textfile collector\n",
                      .options = kOptions},
           .run = run};
 }

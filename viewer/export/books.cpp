@@ -15,6 +15,8 @@ namespace {
 // A group that has no process any more stays for a while: its counters are still asked for. Of single processes there
 // are many more.
 constexpr std::chrono::hours kGroupStays{1};
+// Until when a reader that comes takes a group for a new one: the longest usual time between two scrapes.
+constexpr std::chrono::minutes kIsNewFor{1};
 constexpr std::chrono::minutes kProcessStays{5};
 // What of a program's calls nothing accounts for is a list of names: read now and then, and at the end.
 constexpr std::chrono::seconds kBetweenCoverages{10};
@@ -104,7 +106,11 @@ Books::Record& Books::record_of(const ProcessView& process) {
       series_ += series_of_group();
     }
   }
-  record.group = &groups_[record.key];
+  const auto [group, is_new_group] = groups_.try_emplace(record.key);
+  if (is_new_group) {
+    group->second.since = now_;
+  }
+  record.group = &group->second;
   return record;
 }
 
@@ -121,7 +127,11 @@ Books::Device& Books::device_of(Record& record, const DeviceView& view, bool is_
     series_ += has_room ? series_of_device() : 0;
     group = has_room ? group : &groups_[kOther];
   }
-  device.group = &group->devices[key];
+  const auto [of_group, is_new_device] = group->devices.try_emplace(key);
+  if (is_new_device) {
+    of_group->second.since = now_;
+  }
+  device.group = &of_group->second;
   device.follower = is_from_start ? CounterFollower{} : CounterFollower{view.snapshot.basis};
   return device;
 }
@@ -158,9 +168,8 @@ void Books::follow(Record& record, const ProcessView& process, const ProcessView
 
 void Books::finish(Record& record, const ProcessView& process) const {
   using segment::ProcessState;
-  const bool was_dead_before = is_first_look_ && options_.is_lasting;
   record.is_finished = true;
-  if (was_dead_before || process.snapshot.state == ProcessState::Replaced) {
+  if (process.snapshot.state == ProcessState::Replaced) {
     return;
   }
   std::uint64_t& ended = process.snapshot.state == ProcessState::Exited ? record.group->exited : record.group->killed;
@@ -210,7 +219,34 @@ void Books::add_living(const ProcessView& process, const std::unordered_set<std:
   }
 }
 
+void Books::take_process(const ProcessView& process,
+                         const std::unordered_map<std::uint64_t, const ProcessView*>& earlier,
+                         const std::unordered_set<std::uint64_t>& unasked, Clock::time_point now,
+                         std::set<GroupKey>& folded) {
+  const std::uint64_t nonce = nonce_of(process);
+  const bool was_dead_before = is_first_look_ && options_.is_lasting && !process.is_alive();
+  Record& record = was_dead_before ? records_[nonce] : record_of(process);
+  record.is_seen = true;
+  record.is_finished = record.is_finished || was_dead_before;  // without a group: there is nothing to tell
+  if (record.is_finished) {
+    record.known_until = now + kDeadAreKnown;
+    return;
+  }
+  const auto known = earlier.find(nonce);
+  follow(record, process, known == earlier.end() ? nullptr : known->second, now);
+  if (process.is_alive()) {
+    add_living(process, unasked, now);
+  } else {
+    finish(record, process);
+    record.known_until = now + kDeadAreKnown;
+  }
+  if (record.is_folded && folded.insert(viewer::key_of(process, options_.per_process)).second) {
+    folded_series_ += series_of_group() + process.devices.size() * series_of_device();
+  }
+}
+
 void Books::take(View view, const std::unordered_set<std::uint64_t>& unasked, Clock::time_point now) {
+  now_ = now;
   View before = std::exchange(view_, std::move(view));
   std::unordered_map<std::uint64_t, const ProcessView*> earlier;
   std::vector<ProcessView> departed = std::exchange(departing_, {});
@@ -232,22 +268,12 @@ void Books::take(View view, const std::unordered_set<std::uint64_t>& unasked, Cl
   }
   folded_series_ = 0;
   std::set<GroupKey> folded;
-  for (const ProcessView& process : view_.processes) {
-    Record& record = record_of(process);
-    if (record.is_finished) {
-      record.known_until = now + kDeadAreKnown;
-      continue;
-    }
-    const auto known = earlier.find(nonce_of(process));
-    follow(record, process, known == earlier.end() ? nullptr : known->second, now);
-    if (process.is_alive()) {
-      add_living(process, unasked, now);
-    } else {
-      finish(record, process);
-      record.known_until = now + kDeadAreKnown;
-    }
-    if (record.is_folded && folded.insert(viewer::key_of(process, options_.per_process)).second) {
-      folded_series_ += series_of_group() + process.devices.size() * series_of_device();
+  // Where room is scarce it is for those who live.
+  for (const bool is_turn_of_the_living : {true, false}) {
+    for (const ProcessView& process : view_.processes) {
+      if (process.is_alive() == is_turn_of_the_living) {
+        take_process(process, earlier, unasked, now, folded);
+      }
     }
   }
   std::move(departed.begin(), departed.end(), std::back_inserter(before.processes));
@@ -256,7 +282,7 @@ void Books::take(View view, const std::unordered_set<std::uint64_t>& unasked, Cl
   forget(now);
   is_first_look_ = false;
   if (!options_.is_lasting) {
-    mark_shown();
+    mark_shown(kAllReaders);
   }
 }
 
@@ -271,11 +297,26 @@ void Books::add_peaks(std::uint64_t nonce, std::uint32_t slot, const Peaks& peak
   }
 }
 
-void Books::mark_shown() {
+void Books::mark_shown(ReaderSet reader) {
   for (auto& [key, group] : groups_) {
-    group.was_shown = true;
+    group.shown_to |= reader;
     for (auto& [name, device] : group.devices) {
-      device.was_shown = true;
+      device.shown_to |= reader;
+    }
+  }
+}
+
+void Books::welcome(ReaderSet reader, Clock::time_point now) {
+  if (!options_.is_lasting) {
+    return;
+  }
+  const auto set = [&](auto& known) {
+    known.shown_to = now - known.since > kIsNewFor ? known.shown_to | reader : known.shown_to & ~reader;
+  };
+  for (auto& [key, group] : groups_) {
+    set(group);
+    for (auto& [name, device] : group.devices) {
+      set(device);
     }
   }
 }

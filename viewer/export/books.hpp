@@ -44,8 +44,10 @@ class Books {
   // Peaks of a process on one device, of the last second or so. Nothing for one that has no record.
   void add_peaks(std::uint64_t nonce, std::uint32_t slot, const Peaks& peaks, Clock::time_point now);
 
-  // The next page shows all counters.
-  void mark_shown();
+  // The next page for this reader shows all counters.
+  void mark_shown(ReaderSet reader);
+  // Somebody whose first page this is: for them what has been there for a while is nothing new.
+  void welcome(ReaderSet reader, Clock::time_point now);
 
   [[nodiscard]] const View& view() const { return view_; }
   [[nodiscard]] const BookOptions& options() const { return options_; }
@@ -74,6 +76,9 @@ class Books {
     bool is_seen = false;
   };
 
+  void take_process(const ProcessView& process, const std::unordered_map<std::uint64_t, const ProcessView*>& earlier,
+                    const std::unordered_set<std::uint64_t>& unasked, Clock::time_point now,
+                    std::set<GroupKey>& folded);
   Record& record_of(const ProcessView& process);
   Device& device_of(Record& record, const DeviceView& device, bool is_from_start);
   void follow(Record& record, const ProcessView& process, const ProcessView* before, Clock::time_point now);
@@ -89,7 +94,8 @@ class Books {
   std::unordered_map<std::uint64_t, Record> records_;
   std::vector<ProcessView> departing_;  // alive without a file, when last looked at
   bool is_first_look_ = true;
-  std::size_t series_ = 0;  // that the groups have room for
+  Clock::time_point now_{};  // of the look that is being taken
+  std::size_t series_ = 0;   // that the groups have room for
   std::size_t folded_series_ = 0;
   std::set<std::string> bad_files_;
   std::uint64_t wrong_layouts_ = 0;

@@ -90,11 +90,17 @@ void Exporter::sweep_now_and_then(Clock::time_point now) {
   }
 }
 
-std::string Exporter::metrics(TextFormat format) {
+std::string Exporter::metrics(TextFormat format, std::string_view reader, bool is_taken) {
   const Clock::time_point now = Clock::now();
   look(now);
-  std::string text = write_page(books_, devices_.all(), state_, now).text(format);
-  books_.mark_shown();
+  const Readers::Found found = readers_.find(reader);
+  if (found.is_new) {
+    books_.welcome(found.reader, now);
+  }
+  std::string text = write_page(books_, devices_.all(), state_, now, found.reader).text(format);
+  if (is_taken) {
+    books_.mark_shown(found.reader);
+  }
   return text;
 }
 

@@ -15,6 +15,7 @@
 #include <chrono>
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace tidemark::viewer {
@@ -29,8 +30,8 @@ class Exporter {
   // nothing to do.
   std::chrono::milliseconds tick();
 
-  // From a look of its own. It counts as shown.
-  [[nodiscard]] std::string metrics(TextFormat format);
+  // From a look of its own, for a reader of this name, who takes it: not with HEAD.
+  [[nodiscard]] std::string metrics(TextFormat format, std::string_view reader, bool is_taken);
   // `ps --json`, and what the live page draws.
   [[nodiscard]] std::string ps_document();
   [[nodiscard]] std::string live_document();
@@ -41,6 +42,7 @@ class Exporter {
 
   std::vector<std::filesystem::path> directories_;
   Books books_;
+  Readers readers_;
   PeakWatch peaks_;
   KnownDevices devices_;
   Timeline timeline_;

@@ -4,6 +4,7 @@
 
 #include "viewer/export/device_counters.hpp"
 #include "viewer/export/peak_window.hpp"
+#include "viewer/export/readers.hpp"
 #include "viewer/model/view.hpp"
 
 #include <array>
@@ -77,7 +78,8 @@ struct DeviceGroup {
   std::uint64_t last_oom_ns = 0;  // CLOCK_REALTIME; 0: none
   PeakWindow window;
   std::uint64_t unasked = 0;  // living processes whose window peaks nobody knows
-  bool was_shown = false;     // on a page: the first one shows its counters at 0
+  std::chrono::steady_clock::time_point since;
+  ReaderSet shown_to = 0;  // who has had it on a page: on the first one its counters are at 0
 };
 
 struct Group {
@@ -89,7 +91,8 @@ struct Group {
   std::uint64_t foreign_frees = 0;
   std::array<std::optional<std::uint64_t>, kHostKinds> host_kinds;  // none: not counted, or never used
   std::chrono::steady_clock::time_point last_alive;
-  bool was_shown = false;  // as of a device
+  std::chrono::steady_clock::time_point since;
+  ReaderSet shown_to = 0;  // as of a device
 };
 
 }  // namespace tidemark::viewer

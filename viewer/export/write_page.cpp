@@ -13,8 +13,9 @@ double seconds(std::uint64_t ns) { return static_cast<double>(ns) / 1e9; }
 
 class PageWriter {
  public:
-  PageWriter(const Books& books, const ExporterState& state, std::chrono::steady_clock::time_point now)
-      : books_(books), state_(state), now_(now) {}
+  PageWriter(const Books& books, const ExporterState& state, std::chrono::steady_clock::time_point now,
+             ReaderSet reader)
+      : books_(books), state_(state), now_(now), reader_(reader) {}
 
   MetricPage write(const std::vector<KnownDevice>& devices) {
     for (const auto& [key, group] : books_.groups()) {
@@ -41,9 +42,15 @@ class PageWriter {
                          {"pid", key.pid}});
   }
 
+  // Has this reader had its counters at 0?
+  template <class Counted>
+  [[nodiscard]] bool is_shown(const Counted& counted) const {
+    return (counted.shown_to & reader_) != 0;
+  }
+
   void add_group(const GroupKey& key, const Group& group) {
     const LabelSet labels = labels_of(key, nullptr);
-    const auto counted = [&](std::uint64_t value) { return group.was_shown ? value : 0; };
+    const auto counted = [&](std::uint64_t value) { return is_shown(group) ? value : 0; };
     page_.add(Metric::GroupProcesses, labels, group.processes);
     for (std::size_t i = 0; i < kHostKinds; ++i) {
       if (group.host_kinds[i]) {
@@ -114,7 +121,7 @@ class PageWriter {
 
   // A server sees an increase between two pages only, so a series has to begin at 0.
   void add_counters(LabelSet labels, const DeviceGroup& device) {
-    const DeviceCounters totals = device.was_shown ? device.totals : DeviceCounters{};
+    const DeviceCounters totals = is_shown(device) ? device.totals : DeviceCounters{};
     using enum Metric;
     page_.add(Allocations, labels, totals[DeviceCounter::Allocations]);
     page_.add(Deallocations, labels, totals[DeviceCounter::Deallocations]);
@@ -129,7 +136,7 @@ class PageWriter {
     page_.add(LimitRejections, labels, totals[DeviceCounter::LimitRejections]);
     page_.add(CacheFlushes, labels, totals[DeviceCounter::CacheFlushes]);
     page_.add(PassedThrough, labels, totals[DeviceCounter::PassedThrough]);
-    page_.add(HeldAtExit, labels, device.was_shown ? device.held_at_exit : 0);
+    page_.add(HeldAtExit, labels, is_shown(device) ? device.held_at_exit : 0);
     if (device.last_oom_ns != 0) {
       page_.add(LastOom, labels, seconds(device.last_oom_ns));
     }
@@ -226,14 +233,15 @@ class PageWriter {
   const Books& books_;
   const ExporterState& state_;
   std::chrono::steady_clock::time_point now_;
+  ReaderSet reader_;
   MetricPage page_;
 };
 
 }  // namespace
 
 MetricPage write_page(const Books& books, const std::vector<KnownDevice>& devices, const ExporterState& state,
-                      std::chrono::steady_clock::time_point now) {
-  return PageWriter{books, state, now}.write(devices);
+                      std::chrono::steady_clock::time_point now, ReaderSet reader) {
+  return PageWriter{books, state, now, reader}.write(devices);
 }
 
 }  // namespace tidemark::viewer

@@ -20,6 +20,7 @@ struct ExporterState {
 };
 
 [[nodiscard]] MetricPage write_page(const Books& books, const std::vector<KnownDevice>& devices,
-                                    const ExporterState& state, std::chrono::steady_clock::time_point now);
+                                    const ExporterState& state, std::chrono::steady_clock::time_point now,
+                                    ReaderSet reader);
 
 }  // namespace tidemark::viewer

@@ -101,6 +101,14 @@ void Connection::on_request(ErrorCode error) {
   }
 }
 
+std::string Connection::client() const {
+  constexpr std::size_t kMostOfItsName = 200;
+  boost::system::error_code error;
+  const auto address = stream_.socket().remote_endpoint(error).address();
+  const std::string agent{parser_->get()[web::field::user_agent]};
+  return (error ? std::string{} : address.to_string()) + ' ' + agent.substr(0, kMostOfItsName);
+}
+
 Response Connection::response_to_request() const {
   const auto& request = parser_->get();
   if (request.method() != web::verb::get && request.method() != web::verb::head) {
@@ -114,8 +122,10 @@ Response Connection::response_to_request() const {
     return response;
   }
   const std::string target{request.target()};
-  return host_->answer(
-      {.path = target.substr(0, target.find('?')), .accept = std::string{request[web::field::accept]}});
+  return host_->answer({.path = target.substr(0, target.find('?')),
+                        .accept = std::string{request[web::field::accept]},
+                        .client = client(),
+                        .is_head = request.method() == web::verb::head});
 }
 
 void Connection::send(const Response& response, bool keep_alive, bool with_body) {

@@ -45,6 +45,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
 
   void read_request(std::chrono::milliseconds time);
   void on_request(ErrorCode error);
+  [[nodiscard]] std::string client() const;
   [[nodiscard]] Response response_to_request() const;
   void send(const Response& response, bool keep_alive, bool with_body);
   template <class Message>

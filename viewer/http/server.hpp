@@ -25,6 +25,8 @@ namespace tidemark::http {
 struct Request {
   std::string path;    // "/metrics": without what follows a "?"
   std::string accept;  // the header; empty: none
+  std::string client;  // its address, and what it calls itself (User-Agent, at most 200 bytes)
+  bool is_head = false;
 };
 
 struct Response {

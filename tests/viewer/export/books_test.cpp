@@ -33,6 +33,46 @@ TEST_F(CountersOfBooks, BeginAtZeroOnTheFirstPage) {
   EXPECT_THAT(world_.value(kAllocations), Optional(5)) << "on the next";
 }
 
+// Somebody's curl took the 0 that a server adds up from.
+TEST_F(CountersOfBooks, BeginAtZeroForEachReader) {
+  constexpr ReaderSet kOne = 1;
+  constexpr ReaderSet kOther = 2;
+  world_.look({with_allocations(one_, 5)});
+  EXPECT_THAT(world_.value(kAllocations, {}, kOne), Optional(0));
+
+  EXPECT_THAT(world_.value(kAllocations, {}, kOther), Optional(0));
+  EXPECT_THAT(world_.value(kAllocations, {}, kOne), Optional(5));
+  EXPECT_THAT(world_.value(kAllocations, {}, kOther), Optional(5));
+}
+
+TEST_F(CountersOfBooks, AreNoNewsToWhomeverComesLater) {
+  constexpr ReaderSet kLate = 4;
+  world_.look({with_allocations(one_, 5)});
+  world_.page();
+  world_.look({with_allocations(one_, 5), with_allocations(two_, 1)}, std::chrono::minutes{2});
+  world_.books.welcome(kLate, world_.now);
+  EXPECT_THAT(world_.value(kAllocations, {}, kLate), Optional(6)) << "a group of two minutes' age";
+  world_.look({with_allocations(one_, 5), with_allocations(two_, 1), BooksWorld::process(3, "fresh")});
+  world_.books.welcome(kLate, world_.now);
+  EXPECT_THAT(world_.value("tidemark_group_processes", {"command=\"fresh\""}, kLate), Optional(1));
+}
+
+TEST(Readers, HaveABitEach) {
+  Readers readers;
+  const Readers::Found one = readers.find("10.0.0.1 Prometheus/2.42");
+  EXPECT_TRUE(one.is_new);
+  EXPECT_FALSE(readers.find("10.0.0.1 Prometheus/2.42").is_new);
+  const Readers::Found other = readers.find("10.0.0.2 Prometheus/2.42");
+  EXPECT_TRUE(other.is_new);
+  EXPECT_EQ(one.reader & other.reader, 0U);
+  for (std::size_t i = 0; i < Readers::kMost - 1; ++i) {
+    static_cast<void>(readers.find("curl " + std::to_string(i)));
+    static_cast<void>(readers.find("10.0.0.2 Prometheus/2.42"));
+  }
+  EXPECT_FALSE(readers.find("10.0.0.2 Prometheus/2.42").is_new) << "who reads stays";
+  EXPECT_TRUE(readers.find("10.0.0.1 Prometheus/2.42").is_new);
+}
+
 TEST_F(CountersOfBooks, OfOneProgramAreOneSum) {
   world_.look({with_allocations(one_, 5), with_allocations(two_, 7)});
   world_.page();
@@ -224,6 +264,21 @@ TEST(Groups, AreSingleProcessesIfAskedTo) {
   EXPECT_THAT(world.value("tidemark_allocated_bytes", {"id=\"00000001\",pid=\"1\""}), Optional(1 << 20));
   EXPECT_THAT(world.value("tidemark_allocated_bytes", {"id=\"00000002\"}"}), Optional(2 << 20));
   EXPECT_THAT(world.value("tidemark_process_info", {"id=\"00000002\",ns_pid=\"1\"", "user=\"1000\""}), Optional(1));
+}
+
+// What was left by processes that were dead long ago took the places of those that live.
+TEST(SeriesOfBooks, AreForTheLivingFirst) {
+  BooksWorld world({.max_series = series_of_group() + series_of_device()});
+  world.look({BooksWorld::ended(BooksWorld::process(1, "old")), BooksWorld::process(2, "now")});
+
+  EXPECT_THAT(world.value("tidemark_group_processes", {"command=\"now\""}), Optional(1));
+  EXPECT_EQ(world.value("tidemark_group_processes", {"command=\"old\""}), std::nullopt);
+  EXPECT_EQ(world.value("tidemark_group_processes", {"command=\"_other\""}), std::nullopt);
+
+  BooksWorld single({.max_series = series_of_group() + series_of_device(), .is_lasting = false});
+  single.look({BooksWorld::ended(BooksWorld::process(1, "old"), ProcessState::Exited), BooksWorld::process(2, "now")});
+  EXPECT_THAT(single.value("tidemark_group_processes", {"command=\"now\""}), Optional(1));
+  EXPECT_THAT(single.value("tidemark_exits_total", {"command=\"_other\"", "clean"}), Optional(1));
 }
 
 TEST(Groups, BeyondTheLimitGoTogether) {

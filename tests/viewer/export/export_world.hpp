@@ -59,20 +59,21 @@ class BooksWorld {
     books.take(std::move(view), unasked, now);
   }
 
-  // Of a page that is served.
-  std::string page() {
+  // Of a page that is served, to one reader or another.
+  std::string page(ReaderSet reader = 1) {
     KnownDevices devices;
     std::string text =
         write_page(books, devices.take(books.view(), now),
-                   {.is_up = true, .look_seconds = 0.001, .has_windows = books.options().is_lasting}, now)
+                   {.is_up = true, .look_seconds = 0.001, .has_windows = books.options().is_lasting}, now, reader)
             .text(TextFormat::Prometheus);
-    books.mark_shown();
+    books.mark_shown(reader);
     return text;
   }
   // The value of the one sample that begins so and has these labels somewhere; nothing: no such sample.
-  std::optional<double> value(const std::string& name, const std::vector<std::string>& labels = {}) {
+  std::optional<double> value(const std::string& name, const std::vector<std::string>& labels = {},
+                              ReaderSet reader = 1) {
     std::optional<double> found;
-    std::istringstream lines(page());
+    std::istringstream lines(page(reader));
     for (std::string line; std::getline(lines, line);) {
       bool is_meant = line.starts_with(name + '{') || line.starts_with(name + ' ');
       for (const std::string& label : labels) {
