@@ -27,7 +27,7 @@ std::string find_command() {
     const std::string path{where.dli_fname};
     const std::string folder = path.substr(0, path.rfind('/') + 1);
     for (const char* way : {"../bin/tidemark", "../../bin/tidemark"}) {
-      if (const std::string candidate = folder + way; access(candidate.c_str(), X_OK) == 0) {
+      if (std::string candidate = folder + way; access(candidate.c_str(), X_OK) == 0) {
         return candidate;
       }
     }

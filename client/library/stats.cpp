@@ -13,7 +13,6 @@ namespace tidemark::client {
 namespace {
 
 using segment::ExtraKey;
-using segment::StatKey;
 
 // The keys are of the fixed list.
 std::int64_t value(const DeviceBasis& basis, const std::string& key) {

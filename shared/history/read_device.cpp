@@ -64,7 +64,7 @@ class Attempt {
       drop_overtaken();
     }
     device.events = std::move(events_);
-    const bool tiles = tile_segments(std::move(segments_), std::move(blocks_), device.segments);
+    const bool tiles = tile_segments(std::move(segments_), blocks_, device.segments);
     device.is_approximate |= !tiles && device.changes_lost == 0;
     return device;
   }

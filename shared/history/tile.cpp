@@ -41,13 +41,14 @@ bool fill(Segment& segment, std::vector<Block>& found) {
 
 }  // namespace
 
-bool tile_segments(std::vector<FoundSegment> segments, std::vector<FoundBlock> blocks, std::vector<Segment>& tiled) {
+bool tile_segments(std::vector<FoundSegment> segments, std::span<const FoundBlock> blocks,
+                   std::vector<Segment>& tiled) {
   const std::size_t found = segments.size();
   std::erase_if(segments, [](const FoundSegment& segment) { return !is_sound(segment.segment); });
   bool is_right = segments.size() == found;
 
   std::vector<std::vector<Block>> of_segment(segments.size());
-  for (FoundBlock& block : blocks) {
+  for (const FoundBlock& block : blocks) {
     const auto owner = std::ranges::lower_bound(segments, block.segment_number, {}, &FoundSegment::number);
     if (owner == segments.end() || owner->number != block.segment_number || owner->serial != block.segment_serial) {
       continue;  // of an earlier segment's time

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "shared/history/history.hpp"
@@ -23,7 +24,7 @@ struct FoundBlock {
 // Blocks of no segment, or of one that had the same number before, are left out. False: something was wrong: an
 // overlap, a gap, a size that cannot be. What is in `tiled` is sound nevertheless. Requires: `segments` in the order of
 // their numbers.
-[[nodiscard]] bool tile_segments(std::vector<FoundSegment> segments, std::vector<FoundBlock> blocks,
+[[nodiscard]] bool tile_segments(std::vector<FoundSegment> segments, std::span<const FoundBlock> blocks,
                                  std::vector<Segment>& tiled);
 
 }  // namespace tidemark::history

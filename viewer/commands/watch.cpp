@@ -119,7 +119,10 @@ std::string json_of(const MemoryEvent& event) {
       {"held_bytes", event.held_bytes},
       {"free_bytes", if_known(event.free_bytes)},
       {"total_bytes", if_known(event.total_bytes)},
-      {"time", static_cast<double>(event.time_ns / 1'000'000) / 1000}};
+      {"time",
+       static_cast<double>(
+           std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::nanoseconds{event.time_ns}).count()) /
+           1000}};
   return document.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 

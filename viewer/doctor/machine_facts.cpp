@@ -89,7 +89,7 @@ std::string find_driver() {
   const std::size_t name = cache.bytes().find("/libcuda.so.1");
   if (name != std::string_view::npos) {
     const std::size_t begin = cache.bytes().rfind('\0', name) + 1;
-    const std::string path{cache.bytes().substr(begin, cache.bytes().find('\0', name) - begin)};
+    std::string path{cache.bytes().substr(begin, cache.bytes().find('\0', name) - begin)};
     if (fs::exists(path, error)) {
       return path;
     }
