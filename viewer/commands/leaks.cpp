@@ -49,8 +49,9 @@ std::chrono::milliseconds length_of(const Arguments& arguments) {
   throw Failure(ExitCode::NotFound, fmt::format("process {} ended before it could be told what stays", process.pid()));
 }
 
-// The snapshot after this long.
-MemorySnapshot snapshot_after(const ProcessView& process, std::chrono::milliseconds wait) {
+// The snapshot after this long, of the recording that there was at the beginning.
+MemorySnapshot snapshot_after(const ProcessView& process, const BorrowedRecording& recording,
+                              std::chrono::milliseconds wait) {
   if (!wait_for_end(*process.reader, wait)) {
     if (!process.reader->is_owner_alive()) {
       fail_ended(process);
@@ -60,7 +61,13 @@ MemorySnapshot snapshot_after(const ProcessView& process, std::chrono::milliseco
                               "it did before",
                               process.pid()));
   }
-  return take_snapshot(look_again(process)).snapshot;
+  MemorySnapshot snapshot = take_snapshot(look_again(process)).snapshot;
+  if (const std::string became = recording.what_became_of_it(snapshot.recording); !became.empty()) {
+    throw Failure(ExitCode::Failed, fmt::format("the recording of process {} {} meanwhile, by somebody else: what grew "
+                                                "is not known; run leaks again",
+                                                process.pid(), became));
+  }
+  return snapshot;
 }
 
 ExitCode run(const Arguments& arguments, const Context& context) {
@@ -83,8 +90,8 @@ ExitCode run(const Arguments& arguments, const Context& context) {
   context.messages.note(fmt::format("watching process {} for {}{}", process.pid(),
                                     duration_words(std::chrono::ceil<std::chrono::seconds>(length)),
                                     recording.was_on() ? "" : "; it records meanwhile"));
-  MemorySnapshot middle = snapshot_after(process, length / 2);
-  MemorySnapshot end = snapshot_after(process, length - length / 2);
+  MemorySnapshot middle = snapshot_after(process, recording, length / 2);
+  MemorySnapshot end = snapshot_after(process, recording, length - length / 2);
   if (const auto failed = recording.give_back()) {
     warn(*failed);
   }

@@ -1,10 +1,13 @@
 // A process's recording, switched on for as long as this lives where it was off: the former setting comes back on every
-// way out but kill -9.
+// way out but kill -9. Others may stop it meanwhile, or begin another: that one is theirs and goes on.
 #pragma once
 
 #include "viewer/model/asker.hpp"
 #include "viewer/model/view.hpp"
 
+#include "shared/history/history.hpp"
+
+#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -22,10 +25,13 @@ class BorrowedRecording {
   [[nodiscard]] std::optional<std::string> give_back();
 
   [[nodiscard]] bool was_on() const { return was_on_; }
+  // Why a snapshot with this recording is not of the one that there was at the beginning; empty: it is.
+  [[nodiscard]] std::string what_became_of_it(const history::Recording& now) const;
   [[nodiscard]] const std::string& detail() const { return detail_; }  // of the process's answer; empty: nothing to add
 
  private:
   const ProcessView& process_;
+  std::optional<std::uint64_t> since_ns_{};  // names the recording: no two of a process begin at one moment
   bool was_on_ = false;
   bool is_ours_ = false;
   std::string detail_;

@@ -43,6 +43,9 @@ std::vector<DeviceGrowth> find_growth(std::uint64_t begin_ns, const MemorySnapsh
       if (stack.bytes() > 0 && found != survived.end()) {
         growth.growing.push_back(
             {.frames = std::move(stack.frames), .middle = stack.before, .end = stack.after, .survived = found->second});
+      } else if (stack.bytes() > 0) {
+        const bool is_known = !stack.frames.empty() && stack.frames.front().name != kBeforeRecording;
+        (is_known ? growth.late_bytes : growth.unknown_bytes) += static_cast<std::uint64_t>(stack.bytes());
       }
     }
     growths.push_back(std::move(growth));

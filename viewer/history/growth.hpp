@@ -27,6 +27,9 @@ struct DeviceGrowth {
   Held middle{};
   Held end{};
   std::vector<Growing> growing{};  // what grew most first
+  // What else grew, by stacks that gained: whose stack isn't known, and of which nothing from the first half is left.
+  std::uint64_t unknown_bytes = 0;
+  std::uint64_t late_bytes = 0;
 };
 
 // Requires: both of one process, both with their time.

@@ -32,6 +32,20 @@ std::string growing_text(const Growing& growing, Charset charset) {
   return growing.frames.empty() ? text + fmt::format("        {}\n", kNoStack) : text;
 }
 
+// Below a line that shows growth nobody shall read that there is none.
+std::string rest_text(const DeviceGrowth& device) {
+  std::string text;
+  if (device.unknown_bytes > 0) {
+    text += fmt::format("  {} grew whose stack is not known\n", size_words(device.unknown_bytes));
+  }
+  const bool has_grown = device.end.bytes > device.middle.bytes;
+  if (device.growing.empty() && has_grown && device.late_bytes > 0) {
+    text += fmt::format("  {} grew by what had kept nothing before; with a longer --for it is seen whether that stays\n",
+                        size_words(device.late_bytes));
+  }
+  return device.growing.empty() && text.empty() ? "  nothing grew and stayed\n" : text;
+}
+
 Json held_json(const Held& held) { return {{"bytes", held.bytes}, {"blocks", held.blocks}}; }
 
 Json growing_json(const Growing& growing) {
@@ -53,7 +67,7 @@ std::string growth_text(const std::vector<DeviceGrowth>& devices, Charset charse
   for (const DeviceGrowth& device : devices) {
     text += fmt::format("{}  held {} -> {} in the second half\n", device.device, size_words(device.middle.bytes),
                         size_words(device.end.bytes));
-    text += device.growing.empty() ? "  nothing grew and stayed\n" : "  grew and stayed\n";
+    text += device.growing.empty() ? "" : "  grew and stayed\n";
     const std::size_t shown = std::min(most, device.growing.size());
     for (std::size_t i = 0; i < shown; ++i) {
       text += growing_text(device.growing[i], charset);
@@ -61,6 +75,7 @@ std::string growth_text(const std::vector<DeviceGrowth>& devices, Charset charse
     if (shown < device.growing.size()) {
       text += fmt::format("    and {} smaller (--top 0 shows all)\n", device.growing.size() - shown);
     }
+    text += rest_text(device);
   }
   return text.empty() ? "the process has no device yet\n" : text;
 }
@@ -75,7 +90,9 @@ std::string growth_json(const std::vector<DeviceGrowth>& devices, double seconds
     json["devices"].push_back({{"device", device.device},
                                {"before", held_json(device.middle)},
                                {"after", held_json(device.end)},
-                               {"grew", std::move(growing)}});
+                               {"grew", std::move(growing)},
+                               {"grew_unknown_bytes", device.unknown_bytes},
+                               {"grew_late_bytes", device.late_bytes}});
   }
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }

@@ -198,6 +198,25 @@ TEST(Growth, IsNothingThatOnlyStaysOrOnlyGrows) {
   EXPECT_THAT(growth[0].growing, IsEmpty());
   EXPECT_EQ(growth_text(growth, Charset::Utf8, 10),
             "cuda:0  held 3.000 MiB -> 5.000 MiB in the second half\n"
+            "  2.000 MiB grew by what had kept nothing before; with a longer --for it is seen whether that stays\n");
+}
+
+TEST(Growth, OfWhichTheStackIsNotKnownIsToldAsSuch) {
+  SampleMemory memory;
+  memory.add_segment(64 * kSampleMiB, false);
+  const std::uint64_t begin = memory.now_ns();
+  memory.allocate(1 * kSampleMiB, 1);
+  const MemorySnapshot middle = of_device(memory);
+  memory.allocate(3 * kSampleMiB);
+
+  const std::vector<DeviceGrowth> growth = find_growth(begin, middle, of_device(memory));
+
+  EXPECT_EQ(growth_text(growth, Charset::Utf8, 10),
+            "cuda:0  held 1.000 MiB -> 4.000 MiB in the second half\n"
+            "  3.000 MiB grew whose stack is not known\n");
+  EXPECT_EQ(json::parse(growth_json(growth, 1))["devices"][0]["grew_unknown_bytes"], 3 * kSampleMiB);
+  EXPECT_EQ(growth_text(find_growth(begin, middle, middle), Charset::Utf8, 10),
+            "cuda:0  held 1.000 MiB -> 1.000 MiB in the second half\n"
             "  nothing grew and stayed\n");
 }
 

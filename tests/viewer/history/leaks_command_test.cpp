@@ -18,8 +18,9 @@ using testing::IsEmpty;
 
 class LeaksCommand : public SnapshotWorld {
  protected:
-  // What the process will say when it is asked for the first and the second time: 2 blocks of the loader's, then 3.
-  void lay_ready(const FakeProcess& process) const {
+  // What the process will say when it is asked for the first and the second time: 2 blocks of the loader's, then 3. The
+  // second is of a recording that began so much later.
+  void lay_ready(const FakeProcess& process, std::uint64_t later_ns = 0) const {
     // Later than anything that happens here: what the middle has was born after the beginning.
     const std::uint64_t soon = segment::clock_ns(CLOCK_REALTIME) + 60'000'000'000;
     SampleMemory memory;
@@ -34,7 +35,7 @@ class LeaksCommand : public SnapshotWorld {
       sample.devices[0].events.clear();
       sample.devices[0].events_ever = 0;
       const std::uint64_t shift = soon - kSampleStart;
-      sample.recording.since_ns = soon;
+      sample.recording.since_ns = soon + (i == 3 ? later_ns : 0);
       sample.recording.taken_ns = memory.now_ns() + shift;
       for (history::Segment& segment : sample.devices[0].segments) {
         segment.birth_ns = *segment.birth_ns + shift;
@@ -47,7 +48,18 @@ class LeaksCommand : public SnapshotWorld {
         save_history(path("fake." + std::to_string(i - 1) + ".tmsnap"), sample, nonce_of(process));
       }
     }
-    write("fake.hist", "");
+    save_live(path("fake.hist"), process, soon);
+  }
+  // A history of the process's that began then.
+  static void save_live(const std::string& file, const FakeProcess& process, std::uint64_t since_ns) {
+    viewer::MemorySnapshot sample;
+    sample.recording.kind = history::Kind::Live;
+    sample.recording.enabled = history::Enabled::State;
+    sample.recording.stacks = history::Stacks::All;
+    sample.recording.since_ns = since_ns;
+    sample.stacks.emplace_back();
+    fs::remove(file);
+    save_history(file, sample, nonce_of(process));
   }
   [[nodiscard]] static std::string history_of(const FakeProcess& process) { return process.path() + ".hist"; }
 };
@@ -108,9 +120,7 @@ TEST_F(LeaksCommand, ForScriptsTellsTheSame) {
 TEST_F(LeaksCommand, LeavesARecordingThatWasOnAsItIs) {
   const FakeProcess process(world_, {"history=" + path("fake")});
   lay_ready(process);
-  viewer::MemorySnapshot sample = sample_snapshot();
-  sample.recording.kind = history::Kind::Live;
-  save_history(history_of(process), sample, nonce_of(process));
+  fs::copy_file(path("fake.hist"), history_of(process));
 
   const Outcome leaks = tidemark({"leaks", process.pid(), "--for", "0.1"});
 
@@ -149,6 +159,49 @@ TEST_F(LeaksCommand, GivesTheRecordingBackWhereNoSnapshotCanBeHad) {
   EXPECT_THAT(leaks.err, HasSubstr("there is no such file"));
   EXPECT_THAT(text("fake.log"), HasSubstr("record stop"));
   EXPECT_FALSE(fs::exists(history_of(process)));
+}
+
+// Two moments of two recordings have nothing in common: no growth would be found, whatever there was.
+TEST_F(LeaksCommand, FailsWhereTheRecordingWasBegunAnewMeanwhile) {
+  const FakeProcess process(world_, {"history=" + path("fake")});
+  lay_ready(process, 1'000'000);
+
+  const Outcome leaks = tidemark({"leaks", process.pid(), "--for", "0.1"});
+
+  EXPECT_EQ(leaks.exit_code, 1) << describe(leaks);
+  EXPECT_THAT(leaks.out, IsEmpty());
+  EXPECT_THAT(leaks.err, HasSubstr("the recording of process " + process.pid() +
+                                   " was begun anew meanwhile, by somebody else: what grew is not known; run leaks "
+                                   "again\n"));
+}
+
+TEST_F(LeaksCommand, FailsWhereTheRecordingWasStoppedMeanwhile) {
+  const FakeProcess process(world_, {"history=" + path("fake")});
+  lay_ready(process);
+  viewer::MemorySnapshot unrecorded = sample_snapshot();
+  unrecorded.recording.enabled = history::Enabled::Off;
+  unrecorded.devices[0].events.clear();
+  fs::remove(path("fake.2.tmsnap"));
+  save_history(path("fake.2.tmsnap"), unrecorded, nonce_of(process));
+
+  const Outcome leaks = tidemark({"leaks", process.pid(), "--for", "0.1"});
+
+  EXPECT_EQ(leaks.exit_code, 1) << describe(leaks);
+  EXPECT_THAT(leaks.out, IsEmpty());
+  EXPECT_THAT(leaks.err, HasSubstr("was stopped meanwhile"));
+}
+
+TEST_F(LeaksCommand, LeavesARecordingAloneThatOthersBeganMeanwhile) {
+  const FakeProcess process(world_, {"history=" + path("fake")});
+  lay_ready(process);
+  Watching leaks(launch({"leaks", process.pid(), "--for", "1h"}));
+  save_live(history_of(process), process, segment::clock_ns(CLOCK_REALTIME));
+
+  leaks.signal(SIGINT);
+  static_cast<void>(leaks.wait());
+
+  EXPECT_EQ(text("fake.log"), "record start 1 3 0\n");
+  EXPECT_TRUE(fs::exists(history_of(process)));
 }
 
 TEST_F(LeaksCommand, SaysWhyAProcessCannotBeWatched) {
