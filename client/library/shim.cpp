@@ -41,7 +41,7 @@ void check_shim(const char* what, std::int64_t code) {
       throw Failure(TIDEMARK_ERROR_BUSY, task + ": not now, a stream capture is open or all places are taken");
     case kShimUnsupported:
       throw Failure(TIDEMARK_ERROR_UNSUPPORTED,
-                    task + ": this process has no segment with a name to put it beside (TIDEMARK_SHM)");
+                    task + ": this process has no segment with a name to put it beside (TIDEMARK_SHM, TIDEMARK_DIR)");
     case kShimNoSpace:
       throw Failure(TIDEMARK_ERROR_NO_SPACE, task + ": it would take more than its share of free space and memory");
     case kShimDriverFailed:

@@ -14,12 +14,14 @@ void Runtime::start_recording() noexcept {
   const Result<std::uint64_t> started = historian().start(wanted);
   if (!started) {
     const bool has_no_name = started.error().code == ErrorCode::Unsupported;
+    const bool should_have_one = options_.segment == SegmentKind::Named;
     const bool has_no_room = started.error().code == ErrorCode::NoSpace;
     log_line(LogLevel::Error, "no memory history: %s%s",  // it was asked for
-             has_no_name   ? "there is no segment with a name to put it beside (TIDEMARK_SHM)"
-             : has_no_room ? "it would take more than its share of the free space and memory; "
-                             "TIDEMARK_RECORD_MAX_ENTRIES makes it smaller"
-                           : "cannot put it beside the segment: ",
+             has_no_name && should_have_one ? "there is no segment to put it beside; none could be made (TIDEMARK_DIR)"
+             : has_no_name                  ? "there is no segment with a name to put it beside (TIDEMARK_SHM)"
+             : has_no_room                  ? "it would take more than its share of the free space and memory; "
+                                              "TIDEMARK_RECORD_MAX_ENTRIES makes it smaller"
+                                            : "cannot put it beside the segment: ",
              has_no_name || has_no_room ? "" : strerror(started.error().native));
   }
 }

@@ -310,6 +310,19 @@ TEST_P(Recording, NeedsASegmentWithAName) {
   EXPECT_THAT(guest.finish().err, HasSubstr("no memory history: there is no segment with a name"));
 }
 
+// TIDEMARK_SHM has nothing to do with it.
+TEST_P(Recording, WithoutASegmentBlamesTheDirectoryThatItWasToBeIn) {
+  Launch launch = recorded();
+  launch.environment["TIDEMARK_DIR"] = world_.directory() + "/none";
+  Guest guest{launch};
+  guest.alloc(1000);
+
+  const std::string said = guest.finish().err;
+  EXPECT_THAT(said, HasSubstr("no memory history: there is no segment to put it beside; none could be made "
+                              "(TIDEMARK_DIR)"));
+  EXPECT_EQ(said.find("TIDEMARK_SHM"), std::string::npos) << said;
+}
+
 TEST_P(Recording, TakesASnapshotAtEachOutOfMemoryUpToFive) {
   Launch launch = recorded();
   launch.environment["TIDEMARK_SNAPSHOT_ON_OOM"] = world_.directory() + "/oom-%n.tmsnap";
