@@ -18,7 +18,7 @@ std::variant<TakenSnapshot, Value> open_file(const std::string& path) {
   if (auto* document = std::get_if<Value>(&opened)) {
     return std::move(*document);
   }
-  TakenSnapshot taken{.snapshot = std::get<MemorySnapshot>(std::move(opened))};
+  auto taken = std::get<TakenSnapshot>(std::move(opened));
   add_losses(taken);
   return taken;
 }

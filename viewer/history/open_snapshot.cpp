@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <utility>
@@ -19,6 +20,7 @@
 #include "viewer/history/pickle_reader.hpp"
 #include "viewer/history/read_document.hpp"
 #include "viewer/history/symbol_names.hpp"
+#include "viewer/size_text.hpp"
 
 namespace tidemark::viewer {
 namespace {
@@ -32,35 +34,52 @@ constexpr std::string_view kAllowed = "a .tmsnap, or a snapshot as .pickle or .j
   throw Failure(code, fmt::format("{}: {}", path, std::strerror(error)));
 }
 
-std::string read_all(const std::string& path) {
+// An ordinary file, open.
+class Source {
+ public:
   // Not waiting for who may open the other end of a pipe.
-  const segment::FileHandle file{::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY)};
-  struct stat info {};
-  if (!file || ::fstat(file.get(), &info) != 0) {
-    fail(path, errno);
-  }
-  if (!S_ISREG(info.st_mode)) {
-    throw Failure(ExitCode::Failed, fmt::format("{} is {}; allowed: {}", path,
-                                                S_ISDIR(info.st_mode) ? "a directory" : "no ordinary file", kAllowed));
-  }
-  std::string bytes(static_cast<std::size_t>(info.st_size), '\0');
-  std::size_t at = 0;
-  while (at < bytes.size()) {
-    const ssize_t got = ::read(file.get(), bytes.data() + at, bytes.size() - at);
-    if (got < 0 && errno == EINTR) {
-      continue;
-    }
-    if (got < 0) {
+  explicit Source(const std::string& path)
+      : path_(path), file_(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY)) {
+    struct stat info {};
+    if (!file_ || ::fstat(file_.get(), &info) != 0) {
       fail(path, errno);
     }
-    if (got == 0) {
-      break;
+    if (!S_ISREG(info.st_mode)) {
+      throw Failure(ExitCode::Failed,
+                    fmt::format("{} is {}; allowed: {}", path,
+                                S_ISDIR(info.st_mode) ? "a directory" : "no ordinary file", kAllowed));
     }
-    at += static_cast<std::size_t>(got);
+    size_ = static_cast<std::uint64_t>(info.st_size);
   }
-  bytes.resize(at);
-  return bytes;
-}
+
+  [[nodiscard]] std::uint64_t size() const { return size_; }
+
+  // The first `most` bytes, or all there are.
+  [[nodiscard]] std::string read(std::uint64_t most) const {
+    std::string bytes(static_cast<std::size_t>(std::min(most, size_)), '\0');
+    std::size_t at = 0;
+    while (at < bytes.size()) {
+      const ssize_t got = ::pread(file_.get(), bytes.data() + at, bytes.size() - at, static_cast<off_t>(at));
+      if (got < 0 && errno == EINTR) {
+        continue;
+      }
+      if (got < 0) {
+        fail(path_, errno);
+      }
+      if (got == 0) {
+        break;
+      }
+      at += static_cast<std::size_t>(got);
+    }
+    bytes.resize(at);
+    return bytes;
+  }
+
+ private:
+  const std::string& path_;
+  const segment::FileHandle file_;
+  std::uint64_t size_ = 0;
+};
 
 bool is_history(std::string_view bytes) {
   std::uint64_t magic = 0;
@@ -86,42 +105,55 @@ SnapshotSource source_of(const std::string& path, const history::Recording& reco
                                              : fmt::format("{}: {}", recording.label, command)};
 }
 
-MemorySnapshot of_history(const std::string& path) {
+TakenSnapshot of_history(const std::string& path) {
   history::History history = read_history_file(path);
   SymbolNames names{history, 0};
   SnapshotSource source = source_of(path, history.recording);
-  return snapshot_of(std::move(history), names, std::move(source));
+  TakenSnapshot taken{.snapshot = snapshot_of(std::move(history), names, std::move(source))};
+  taken.notes = names.notes();
+  return taken;
 }
 
-MemorySnapshot of_document(const std::string& path, const Value& document) {
+TakenSnapshot of_document(const std::string& path, const Value& document) {
   MemorySnapshot snapshot = read_document(document);
   if (snapshot.source.title.empty()) {
     snapshot.source.title = file_name(path);
   }
-  return snapshot;
+  return {.snapshot = std::move(snapshot)};
+}
+
+bool is_pickle(std::string_view bytes) {
+  return !bytes.empty() && static_cast<unsigned char>(bytes.front()) == pickle::kProto;
 }
 
 }  // namespace
 
-std::variant<MemorySnapshot, Value> open_snapshot(const std::string& path) {
-  const std::string bytes = read_all(path);
+std::variant<TakenSnapshot, Value> open_snapshot(const std::string& path) {
+  constexpr std::uint64_t kBeginning = 4096;
+  const Source source{path};
+  const std::string beginning = source.read(kBeginning);
+  if (is_history(beginning)) {
+    return of_history(path);
+  }
+  if (!is_json(beginning) && !is_pickle(beginning)) {
+    throw Failure(ExitCode::Failed, beginning.empty() ? fmt::format("{} is empty; allowed: {}", path, kAllowed)
+                                                      : fmt::format("{} is no snapshot; allowed: {}", path, kAllowed));
+  }
+  if (source.size() > kLargestDocument) {
+    throw Failure(ExitCode::Failed, fmt::format("{} has {}; a .pickle or .json may have at most {}", path,
+                                                size_words(source.size()), size_words(kLargestDocument)));
+  }
+  const std::string bytes = source.read(source.size());
   try {
-    if (is_history(bytes)) {
-      return of_history(path);
-    }
-    if (is_json(bytes)) {
-      Value document = read_json(bytes);
-      return document["segments"].list() ? std::variant<MemorySnapshot, Value>{of_document(path, document)}
-                                         : std::variant<MemorySnapshot, Value>{std::move(document)};
-    }
-    if (!bytes.empty() && static_cast<unsigned char>(bytes.front()) == pickle::kProto) {
+    if (is_pickle(bytes)) {
       return of_document(path, read_pickle(bytes));
     }
+    Value document = read_json(bytes);
+    return document["segments"].list() ? std::variant<TakenSnapshot, Value>{of_document(path, document)}
+                                       : std::variant<TakenSnapshot, Value>{std::move(document)};
   } catch (const BadDocument& bad) {
     throw Failure(ExitCode::Failed, fmt::format("{} {}", path, bad.what()));
   }
-  throw Failure(ExitCode::Failed, bytes.empty() ? fmt::format("{} is empty; allowed: {}", path, kAllowed)
-                                                : fmt::format("{} is no snapshot; allowed: {}", path, kAllowed));
 }
 
 }  // namespace tidemark::viewer

@@ -45,6 +45,19 @@ TEST_F(ReportCommand, SaysTheSameOfEveryFormOfASnapshot) {
   EXPECT_EQ(tidemark({"report", path("a.json")}).out, report.out);
 }
 
+// Whoever reads a stack without names shall know why it has none.
+TEST_F(ReportCommand, NamesTheFilesThatNoNamesCanBeHadFrom) {
+  save_history(path("a.tmsnap"), sample_snapshot(), 7, "/nowhere/libmodel.so");
+  FakeProcess process(world_, {"history=" + path("fake")});
+  save_history(path("fake.1.tmsnap"), sample_snapshot(), nonce_of(process), "/nowhere/libmodel.so");
+  const std::string line = "/nowhere/libmodel.so is not there any more: no names from it\n";
+
+  EXPECT_THAT(tidemark({"report", path("a.tmsnap")}).err, HasSubstr(line));
+  EXPECT_THAT(tidemark({"diff", path("a.tmsnap"), path("a.tmsnap")}).err, HasSubstr(line));
+  EXPECT_THAT(tidemark({"snapshot", path("a.tmsnap"), "-o", path("a.json")}).err, HasSubstr(line));
+  EXPECT_THAT(tidemark({"report", process.pid()}).err, HasSubstr(line));
+}
+
 TEST_F(ReportCommand, OfALivingProcessTellsWhatItHoldsNow) {
   const FakeProcess process(world_, {"history=" + path("fake"), "label=eval"});
   save_history(path("fake.1.tmsnap"), sample_snapshot(), nonce_of(process));

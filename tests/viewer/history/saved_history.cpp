@@ -1,5 +1,7 @@
 #include "tests/viewer/history/saved_history.hpp"
 
+#include <array>
+#include <span>
 #include <stdexcept>
 #include <vector>
 
@@ -13,7 +15,8 @@ constexpr std::uint64_t kMonotonicStart = 1'000'000'000'000;
 
 class Saver {
  public:
-  Saver(const viewer::MemorySnapshot& snapshot, std::uint64_t nonce) : snapshot_(snapshot) {
+  Saver(const viewer::MemorySnapshot& snapshot, std::uint64_t nonce, const std::string& module)
+      : snapshot_(snapshot), module_(module) {
     const history::Recording& recording = snapshot.recording;
     start_ns_ = recording.since_ns == 0 ? 1'790'000'000'000'000'000 : recording.since_ns;
     history::FileWords words{.kind = recording.kind,
@@ -56,6 +59,12 @@ class Saver {
 
   void add_stacks() {
     ids_.assign(1, 0);
+    constexpr std::array<std::uint64_t, 1> kInModule{0x1800};
+    std::span<const std::uint64_t> native;
+    if (!module_.empty()) {
+      image_.tables().add_module({.bias = 0x1000, .start = 0x1000, .end = 0x2000, .path = module_}, kMonotonicStart);
+      native = kInModule;
+    }
     for (std::size_t i = 1; i < snapshot_.stacks.size(); ++i) {
       std::vector<history::PythonFrame> frames;
       for (const viewer::Frame& frame : snapshot_.stacks[i]) {
@@ -63,7 +72,7 @@ class Saver {
                           .file = image_.tables().intern_string(frame.file),
                           .line = frame.line});
       }
-      ids_.push_back(image_.tables().intern_stack({.python = frames}, kMonotonicStart).number);
+      ids_.push_back(image_.tables().intern_stack({.addresses = native, .python = frames}, kMonotonicStart).number);
     }
   }
 
@@ -118,6 +127,7 @@ class Saver {
   }
 
   const viewer::MemorySnapshot& snapshot_;
+  const std::string& module_;
   std::uint64_t start_ns_ = 0;
   std::uint64_t beat_ns_ = 0;
   history::SnapshotImage image_;
@@ -126,8 +136,9 @@ class Saver {
 
 }  // namespace
 
-void save_history(const std::string& path, const viewer::MemorySnapshot& snapshot, std::uint64_t nonce) {
-  Saver{snapshot, nonce}.save(path);
+void save_history(const std::string& path, const viewer::MemorySnapshot& snapshot, std::uint64_t nonce,
+                  const std::string& module) {
+  Saver{snapshot, nonce, module}.save(path);
 }
 
 }  // namespace tidemark::test

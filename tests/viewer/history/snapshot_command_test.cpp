@@ -279,6 +279,27 @@ TEST_F(SnapshotCommand, LeavesNoHalfFileOnAFullDisk) {
   EXPECT_TRUE(is_empty);
 }
 
+// As much memory would be taken as the file has, before it was seen that it is none.
+TEST_F(SnapshotCommand, ReadsNoMoreOfAFileThanItTakesToSeeThatItIsNone) {
+  for (const std::string name : {"zeros.pickle", "large.json"}) {
+    write(name, name == "large.json" ? "{" : "");
+    fs::resize_file(path(name), std::uint64_t{5} << 30);
+  }
+  Launch zeros = launch({"snapshot", path("zeros.pickle")});
+  Launch large = launch({"snapshot", path("large.json")});
+  for (Launch* each : {&zeros, &large}) {
+    each->command.insert(each->command.begin(), {"/bin/sh", "-c", "ulimit -v 1000000 && exec \"$@\"", "sh"});
+  }
+
+  const Outcome no_snapshot = run(zeros);
+  const Outcome too_large = run(large);
+
+  EXPECT_EQ(no_snapshot.exit_code, 1) << describe(no_snapshot);
+  EXPECT_THAT(no_snapshot.err, HasSubstr("is no snapshot; allowed:"));
+  EXPECT_EQ(too_large.exit_code, 1) << describe(too_large);
+  EXPECT_THAT(too_large.err, HasSubstr("large.json has 5.000 GiB; a .pickle or .json may have at most 4.000 GiB\n"));
+}
+
 TEST_F(SnapshotCommand, NamesWhatIsWrongWithAFile) {
   save_history(path("a.tmsnap"), sample_snapshot());
   ASSERT_EQ(snapshot({path("a.tmsnap"), "-o", path("a.pickle")}).exit_code, 0);
