@@ -32,10 +32,10 @@ std::string change_text(const Change& change, By by, Charset charset) {
     return change_line(change, fmt::format("  in blocks up to {}", size_words(change.up_to)));
   }
   std::string text = change_line(change, "");
-  for (const Frame& frame : change.frames) {
-    text += "        " + clean_text(frame_text(frame), charset) + "\n";
+  for (const std::string& frame : frame_lines(change.frames)) {
+    text += "        " + clean_text(frame, charset) + "\n";
   }
-  return change.frames.empty() ? text + fmt::format("        {}\n", kNoStack) : text;
+  return text;
 }
 
 // The largest gains, and from the other end the largest losses.

@@ -26,6 +26,20 @@ std::string frame_text(const Frame& frame) {
   return is_place ? fmt::format("{} ({}:{})", frame.name, frame.file, frame.line) : frame.name;
 }
 
+std::vector<std::string> frame_lines(const Frames& frames) {
+  std::vector<std::string> lines;
+  for (auto frame = frames.begin(); frame != frames.end();) {
+    const auto next = std::find_if(frame, frames.end(), [&](const Frame& other) { return other != *frame; });
+    const std::string text = frame_text(*frame);
+    lines.push_back(next - frame == 1 ? text : fmt::format("{} x {}", text, next - frame));
+    frame = next;
+  }
+  if (lines.empty()) {
+    lines.emplace_back(kNoStack);
+  }
+  return lines;
+}
+
 std::string folded_text(const MemorySnapshot& snapshot) {
   std::string text;
   for (const history::Device& device : snapshot.devices) {

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "viewer/history/memory_snapshot.hpp"
 
@@ -12,6 +14,9 @@ namespace tidemark::viewer {
 
 // What stands for a stack that isn't known.
 inline constexpr std::string_view kNoStack = "(no stack)";
+
+// A stack's calls, one a line: a function that calls itself is one line with a count, one that isn't known kNoStack.
+[[nodiscard]] std::vector<std::string> frame_lines(const Frames& frames);
 
 // Stacks for flame-graph tools, one line each: outermost call first, between semicolons, then the bytes. Devices come
 // first where there are several.

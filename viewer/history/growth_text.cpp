@@ -26,10 +26,10 @@ std::string growing_text(const Growing& growing, Charset charset) {
                   signed_size(static_cast<std::int64_t>(growing.grew_bytes())),
                   signed_blocks(static_cast<std::int64_t>(growing.grew_blocks())), blocks(growing.survived.blocks),
                   size_words(growing.survived.bytes), size_words(growing.end.bytes), blocks(growing.end.blocks));
-  for (const Frame& frame : growing.frames) {
-    text += "        " + clean_text(frame_text(frame), charset) + "\n";
+  for (const std::string& frame : frame_lines(growing.frames)) {
+    text += "        " + clean_text(frame, charset) + "\n";
   }
-  return growing.frames.empty() ? text + fmt::format("        {}\n", kNoStack) : text;
+  return text;
 }
 
 // Below a line that shows growth nobody shall read that there is none.

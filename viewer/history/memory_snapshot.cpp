@@ -53,7 +53,7 @@ const Frames& frames_at(const MemorySnapshot& snapshot, history::StackId stack) 
 
 const Frames& frames_of(const MemorySnapshot& snapshot, const history::Block& block) {
   static const Frames kOlder{{.name = std::string{kBeforeRecording}, .file = std::string{kNoFile}}};
-  return block.is_older && block.stack == 0 ? kOlder : frames_at(snapshot, block.stack);
+  return block.is_older && block.stack == 0 && snapshot.has_stacks() ? kOlder : frames_at(snapshot, block.stack);
 }
 
 }  // namespace tidemark::viewer

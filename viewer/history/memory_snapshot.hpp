@@ -41,6 +41,7 @@ struct SnapshotSource {
   std::string title{};     // label and command
   std::string settings{};  // TIDEMARK_ALLOC_CONF, as the process took it
   bool has_ended = false;  // killed, or left of its own
+  bool is_file = false;    // nobody was asked: it was saved
 };
 
 struct MemorySnapshot {
@@ -53,7 +54,11 @@ struct MemorySnapshot {
 
   // The moment that it shows, CLOCK_REALTIME; 0: not known.
   [[nodiscard]] std::uint64_t time_ns() const;
-  [[nodiscard]] bool has_stacks() const { return stacks.size() > 1; }
+  // Were stacks recorded? Of what was there before, and where nothing was allocated since, there are none all the same.
+  [[nodiscard]] bool has_stacks() const {
+    return stacks.size() > 1 ||
+           (recording.enabled != history::Enabled::Off && recording.stacks != history::Stacks::None);
+  }
 };
 
 // "cuda:0", "mtia:1"; "device 0" of a backend that we don't know.

@@ -102,7 +102,8 @@ SnapshotSource source_of(const std::string& path, const history::Recording& reco
   return {.id = recording.nonce == 0 ? std::string{} : segment::id_of(recording.nonce),
           .title = command.empty()           ? file_name(path)
                    : recording.label.empty() ? command
-                                             : fmt::format("{}: {}", recording.label, command)};
+                                             : fmt::format("{}: {}", recording.label, command),
+          .is_file = true};
 }
 
 TakenSnapshot of_history(const std::string& path) {
@@ -116,6 +117,7 @@ TakenSnapshot of_history(const std::string& path) {
 
 TakenSnapshot of_document(const std::string& path, const Value& document) {
   MemorySnapshot snapshot = read_document(document);
+  snapshot.source.is_file = true;
   if (snapshot.source.title.empty()) {
     snapshot.source.title = file_name(path);
   }

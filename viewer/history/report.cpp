@@ -1,6 +1,9 @@
 #include "viewer/history/report.hpp"
 
 #include <algorithm>
+#include <map>
+#include <string>
+#include <utility>
 
 #include "viewer/history/replay.hpp"
 
@@ -67,6 +70,38 @@ void add_time(DeviceReport& report, const history::Device& device, const Replay&
       TimePart{.time_ns = highest->time_ns, .allocated = highest->allocated, .reserved = highest->reserved};
 }
 
+// The limit that the device has now, where it alone can have refused this: the driver had enough.
+std::optional<std::uint64_t> limit_that_refused(const history::Device& device, const OutOfMemory& failure) {
+  if (!device.basis || failure.device_free < failure.requested) {
+    return std::nullopt;
+  }
+  const std::uint64_t limit = (*device.basis)[BasisWord::limit_bytes];
+  const bool has_refused = (*device.basis)[BasisWord::limit_rejections_lifetime] > 0;
+  return limit > 0 && has_refused ? std::optional{limit} : std::nullopt;
+}
+
+std::vector<OutOfMemory> failures_of(const MemorySnapshot& snapshot, const history::Device& device) {
+  std::vector<OutOfMemory> failures;
+  std::map<std::pair<std::string, std::uint64_t>, std::size_t> places;
+  for (const history::Event& event : device.events) {
+    if (event.action != history::Action::OutOfMemory) {
+      continue;
+    }
+    const std::uint64_t requested = event.requested != 0 ? event.requested : event.size;
+    const Frames& frames = frames_at(snapshot, event.stack);
+    const auto [place, is_new] = places.try_emplace({stack_key(frames), requested}, failures.size());
+    if (is_new) {
+      failures.push_back({.time_ns = event.time_ns, .requested = requested, .frames = frames});
+    }
+    OutOfMemory& failure = failures[place->second];
+    ++failure.times;
+    failure.last_time_ns = event.time_ns;
+    failure.device_free = event.device_free;
+    failure.limit = limit_that_refused(device, failure);
+  }
+  return failures;
+}
+
 DeviceReport report_of(const MemorySnapshot& snapshot, const history::Device& device, std::uint64_t now_ns,
                        std::size_t parts) {
   DeviceReport report{.device = device_name(device.info), .model = std::string{device.info.name.view()}};
@@ -84,13 +119,7 @@ DeviceReport report_of(const MemorySnapshot& snapshot, const history::Device& de
   report.sizes = held_by_size(device);
   report.ages = held_by_age(device, now_ns);
   add_time(report, device, replay(device, !snapshot.has_guessed_sizes), now_ns, parts);
-  for (const history::Event& event : device.events) {
-    if (event.action == history::Action::OutOfMemory) {
-      report.out_of_memory.push_back({.time_ns = event.time_ns,
-                                      .requested = event.requested != 0 ? event.requested : event.size,
-                                      .device_free = event.device_free});
-    }
-  }
+  report.out_of_memory = failures_of(snapshot, device);
   return report;
 }
 

@@ -33,10 +33,15 @@ struct TimePart {
   std::uint64_t reserved = 0;
 };
 
+// Failed allocations of one size by the same calls.
 struct OutOfMemory {
-  std::uint64_t time_ns = 0;
+  std::uint64_t time_ns = 0;       // of the first
+  std::uint64_t last_time_ns = 0;  // of the last, and so are the bytes below
+  std::uint64_t times = 0;
   std::uint64_t requested = 0;
   std::uint64_t device_free = 0;
+  std::optional<std::uint64_t> limit{};  // of the device, if that refused it and not the driver
+  Frames frames{};                       // who asked; empty: not known
 };
 
 struct DeviceReport {
@@ -53,8 +58,8 @@ struct DeviceReport {
   // Of the events that are there, in equal parts; none without events.
   std::vector<TimePart> timeline{};
   std::uint64_t timeline_end_ns = 0;
-  std::optional<TimePart> highest{};  // when most was allocated, exactly
-  std::vector<OutOfMemory> out_of_memory{};
+  std::optional<TimePart> highest{};         // when most was allocated, exactly
+  std::vector<OutOfMemory> out_of_memory{};  // by their first
   std::uint64_t events = 0;
 };
 

@@ -28,17 +28,22 @@ void add_held(Json& json, const Held& held) {
   json["oldest"] = held.oldest_ns ? Json(seconds(*held.oldest_ns)) : Json(nullptr);
 }
 
+Json frames_json(const Frames& frames) {
+  Json list = Json::array();
+  for (const Frame& frame : frames) {
+    list.push_back({{"name", frame.name},
+                    {"filename", frame.file == kNoFile ? Json(nullptr) : text_or_null(frame.file)},
+                    {"line", frame.line == 0 ? Json(nullptr) : Json(frame.line)}});
+  }
+  return list;
+}
+
 Json stacks_json(const DeviceReport& device) {
   Json list = Json::array();
   for (const StackHeld& stack : device.stacks) {
     Json entry;
     add_held(entry, stack.held);
-    entry["frames"] = Json::array();
-    for (const Frame& frame : stack.frames) {
-      entry["frames"].push_back({{"name", frame.name},
-                                 {"filename", frame.file == kNoFile ? Json(nullptr) : text_or_null(frame.file)},
-                                 {"line", frame.line == 0 ? Json(nullptr) : Json(frame.line)}});
-    }
+    entry["frames"] = frames_json(stack.frames);
     list.push_back(std::move(entry));
   }
   return list;
@@ -101,8 +106,12 @@ Json out_of_memory_json(const DeviceReport& device) {
   Json list = Json::array();
   for (const OutOfMemory& event : device.out_of_memory) {
     list.push_back({{"time", seconds(event.time_ns)},
+                    {"last_time", seconds(event.last_time_ns)},
+                    {"times", event.times},
                     {"requested_bytes", event.requested},
-                    {"device_free_bytes", event.device_free}});
+                    {"device_free_bytes", event.device_free},
+                    {"limit_bytes", or_null(event.limit)},
+                    {"frames", frames_json(event.frames)}});
   }
   return list;
 }

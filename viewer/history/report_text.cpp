@@ -17,9 +17,20 @@
 namespace tidemark::viewer {
 namespace {
 
+// Short ones by their tenths or finer, so that two of almost the same moments don't look like a mistake.
 std::string length_words(std::uint64_t begin_ns, std::uint64_t end_ns) {
-  const std::chrono::nanoseconds length{end_ns > begin_ns ? end_ns - begin_ns : 0};
-  return duration_words(std::chrono::duration_cast<std::chrono::seconds>(length));
+  constexpr std::uint64_t kSecond = 1'000'000'000;
+  const std::uint64_t length = end_ns > begin_ns ? end_ns - begin_ns : 0;
+  if (length != 0 && length < 10 * kSecond) {
+    return length < kSecond ? time_text(length) : fmt::format("{:.1f} s", static_cast<double>(length / (kSecond / 10)) / 10);
+  }
+  return duration_words(std::chrono::seconds{length / kSecond});
+}
+
+// Ages of blocks that are older than the recording are known to about a second.
+std::string age_words(std::uint64_t birth_ns, std::uint64_t now_ns) {
+  constexpr std::uint64_t kSecond = 1'000'000'000;
+  return now_ns < birth_ns + kSecond ? "under 1 s" : ago_words(birth_ns, now_ns);
 }
 
 std::string count_words(std::uint64_t count, std::string_view one, std::string_view more) {
@@ -67,17 +78,25 @@ class Writer {
   void write_head() {
     const history::Recording& recording = report_.recording;
     line(0, "{}", report_.source.title);
-    std::string who = recording.pid == 0 ? "" : fmt::format("pid {}, ", recording.pid);
-    who += report_.source.id.empty() ? "" : fmt::format("id {}, ", report_.source.id);
-    const std::string when =
-        report_.time_ns == 0 ? "at a time that is not known" : "at " + clock_text(report_.time_ns, report_.time_ns);
-    line(2, "{}{}{}; {}", who, when, report_.source.has_ended ? ", when it had ended" : "",
-         recording_words(recording, report_.time_ns));
+    std::vector<std::string> who;
+    if (recording.pid != 0) {
+      who.push_back(fmt::format("pid {}", recording.pid));
+    }
+    if (!report_.source.id.empty()) {
+      who.push_back(fmt::format("id {}", report_.source.id));
+    }
+    if (report_.time_ns != 0) {
+      who.push_back("at " + clock_text(report_.time_ns, report_.time_ns));
+    }
+    if (report_.source.has_ended) {
+      who.emplace_back("when it had ended");
+    }
+    line(2, "{}{}{}", fmt::join(who, ", "), who.empty() ? "" : "; ", recording_words(recording, report_.time_ns));
   }
 
   void write_device(const DeviceReport& device) {
     line(0, "");
-    line(0, "{}  {}", device.device, device.model);
+    line(0, "{}{}{}", device.device, device.model.empty() ? "" : "  ", device.model);
     std::uint64_t free = 0;
     for (const PoolReport& pool : device.pools) {
       free += pool.free;
@@ -101,7 +120,7 @@ class Writer {
     const bool has_any = std::any_of(device.stacks.begin(), device.stacks.end(),
                                      [](const StackHeld& stack) { return !stack.frames.empty(); });
     if (!has_any) {
-      line(2, "by stack: no stacks were recorded");
+      line(2, "by stack: no stacks were recorded{}", how_to_record());
       return;
     }
     line(2, "by stack");
@@ -121,16 +140,28 @@ class Writer {
     }
   }
 
+  // For the next time, where there is one.
+  [[nodiscard]] std::string how_to_record() const {
+    const history::Recording& recording = report_.recording;
+    if (recording.enabled != history::Enabled::Off || recording.pid == 0) {
+      return "";
+    }
+    return report_.source.is_file || report_.source.has_ended
+               ? "; to have them next time: tidemark run --record -- CMD"
+               : fmt::format("; to have them from now on: tidemark record start {}", recording.pid);
+  }
+
   void write_stack(const DeviceReport& device, const StackHeld& stack) {
     const std::string age =
-        stack.held.oldest_ns ? "oldest " + length_words(*stack.held.oldest_ns, report_.time_ns) : "age unknown";
+        stack.held.oldest_ns ? "oldest " + age_words(*stack.held.oldest_ns, report_.time_ns) : "age unknown";
     line(4, "{} {:>8}  {}, {}", size_column(stack.held.bytes), share(stack.held.bytes, device.all.bytes),
          count_words(stack.held.blocks, "block", "blocks"), age);
-    for (const Frame& frame : stack.frames) {
-      line(8, "{}", frame_text(frame));
-    }
-    if (stack.frames.empty()) {
-      line(8, "{}", kNoStack);
+    write_frames(8, stack.frames);
+  }
+
+  void write_frames(std::size_t indent, const Frames& frames) {
+    for (const std::string& frame : frame_lines(frames)) {
+      line(indent, "{}", frame);
     }
   }
 
@@ -199,8 +230,9 @@ class Writer {
       values.push_back(part.allocated);
     }
     const std::uint64_t begin = device.timeline.front().time_ns;
-    line(2, "timeline  {} of {}", count_words(device.events, "event", "events"),
-         length_words(begin, device.timeline_end_ns));
+    // From the first event: later than the recording began, so it may be the shorter.
+    line(2, "timeline  {}{}", count_words(device.events, "event", "events"),
+         device.timeline_end_ns > begin ? " of " + length_words(begin, device.timeline_end_ns) : "");
     line(4, "{} |{}| {}", clock_text(begin, report_.time_ns), sparkline(values, charset_),
          clock_text(device.timeline_end_ns, report_.time_ns));
     line(4, "highest {} at {}", size_words(device.highest->allocated),
@@ -209,8 +241,18 @@ class Writer {
 
   void write_out_of_memory(const DeviceReport& device) {
     for (const OutOfMemory& event : device.out_of_memory) {
-      line(2, "out of memory at {}: {} wanted, {} free on the device", clock_text(event.time_ns, report_.time_ns),
-           size_words(event.requested), size_words(event.device_free));
+      const auto clock = [&](std::uint64_t time_ns) { return clock_text(time_ns, report_.time_ns); };
+      const std::string first = clock(event.time_ns);
+      const std::string last = clock(event.last_time_ns);
+      const std::string when = fmt::format("{}{}", event.times == 1 ? "" : counted(event.times, "time ", "times "),
+                                           first == last ? "at " + first : fmt::format("from {} to {}", first, last));
+      const std::string limit =
+          event.limit ? fmt::format(", refused by the limit of {}", size_words(*event.limit)) : "";
+      line(2, "out of memory {}: {} wanted, {} free on the device{}", when, size_words(event.requested),
+           size_words(event.device_free), limit);
+      if (!event.frames.empty()) {
+        write_frames(6, event.frames);
+      }
     }
   }
 

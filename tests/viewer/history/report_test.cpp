@@ -160,6 +160,8 @@ cuda:0  Sample device
     14:14:20 |████████████████████████████████████████▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇| 14:14:35
     highest 4.290 MiB at 14:14:30
   out of memory at 14:14:30: 100.0 MiB wanted, 7.000 MiB free on the device
+      load(batch const&) (loader.cpp:12)
+      main (train.cpp:40)
 )");
 }
 
@@ -181,6 +183,105 @@ TEST_F(Reports, SaysWhatIsNotKnownInsteadOfNothing) {
   EXPECT_THAT(text, HasSubstr("by stack: no stacks were recorded"));
   EXPECT_THAT(text, HasSubstr("timeline: no events were recorded"));
   EXPECT_THAT(text, HasSubstr("not known"));
+}
+
+// A program that tries again and again would fill pages with it.
+TEST_F(Reports, TellWhoAskedForWhatWasRefusedAndHowOften) {
+  SampleMemory memory;
+  memory.add_segment(2 * kSampleMiB, false);
+  for (int i = 0; i < 1200; ++i) {
+    memory.run_out(100 * kSampleMiB, 500 * kSampleMiB, 1);
+  }
+  memory.run_out(200 * kSampleMiB, 7 * kSampleMiB, 1);
+  memory.run_out(200 * kSampleMiB, 7 * kSampleMiB, 1);
+  memory.run_out(100 * kSampleMiB, 7 * kSampleMiB);
+  MemorySnapshot snapshot = of_device(memory);
+  DeviceBasis& basis = snapshot.devices[0].basis.emplace();
+  basis[BasisWord::limit_bytes] = 64 * kSampleMiB;
+  basis[BasisWord::limit_rejections_lifetime] = 1200;
+
+  const Report report = report_of(snapshot, kTextParts);
+  const std::string text = report_text(report, Charset::Utf8, 10);
+
+  ASSERT_EQ(report.devices[0].out_of_memory.size(), 3U);
+  EXPECT_THAT(text, HasSubstr("  out of memory 1,200 times from 14:13:20 to 14:13:21: 100.0 MiB wanted, 500.0 MiB free "
+                              "on the device, refused by the limit of 64.00 MiB\n"
+                              "      load(batch const&) (loader.cpp:12)\n"
+                              "      main (train.cpp:40)\n"
+                              "  out of memory 2 times at 14:13:21: 200.0 MiB wanted, 7.000 MiB free on the device\n"
+                              "      load(batch const&) (loader.cpp:12)\n"));
+  const json failures = json::parse(report_json(report))["devices"][0]["out_of_memory"];
+  EXPECT_EQ(failures[0]["times"], 1200);
+  EXPECT_EQ(failures[0]["limit_bytes"], 64 * kSampleMiB);
+  EXPECT_EQ(failures[0]["frames"][1]["name"], "main");
+  EXPECT_GT(failures[0]["last_time"], failures[0]["time"]);
+  EXPECT_TRUE(failures[1]["limit_bytes"].is_null());
+  EXPECT_TRUE(failures[2]["frames"].empty());
+}
+
+// There was no recording that could have begun later.
+TEST_F(Reports, OfWhatWasNotRecordedSayThatThereAreNoStacksAndHowToHaveThem) {
+  MemorySnapshot snapshot = sample_snapshot();
+  snapshot.recording.enabled = history::Enabled::Off;
+  snapshot.recording.stacks = history::Stacks::None;
+  snapshot.stacks.resize(1);
+  for (history::Segment& segment : snapshot.devices[0].segments) {
+    for (history::Block& block : segment.blocks) {
+      block.stack = 0;
+      block.is_older = true;
+    }
+  }
+  const auto text = [&] { return report_text(report_of(snapshot, kTextParts), Charset::Utf8, 10); };
+
+  EXPECT_THAT(text(), Not(HasSubstr(std::string{kBeforeRecording})));
+  EXPECT_THAT(text(), HasSubstr("by stack: no stacks were recorded; to have them from now on: tidemark record start "
+                                "4711\n"));
+  snapshot.source.is_file = true;
+  EXPECT_THAT(text(), HasSubstr("by stack: no stacks were recorded; to have them next time: tidemark run --record -- "
+                                "CMD\n"));
+  snapshot.recording.enabled = history::Enabled::All;  // with --stacks none
+  EXPECT_THAT(text(), HasSubstr("by stack: no stacks were recorded\n"));
+}
+
+TEST_F(Reports, FoldAFunctionThatCallsItselfIntoOneLine) {
+  MemorySnapshot snapshot = sample_snapshot();
+  const Frame self{.name = "rec(int)", .file = "deep.cpp", .line = 5};
+  snapshot.stacks[1].insert(snapshot.stacks[1].begin() + 1, 58, self);
+
+  const Report report = report_of(snapshot, kTextParts);
+
+  EXPECT_THAT(report_text(report, Charset::Utf8, 10), HasSubstr("        load(batch const&) (loader.cpp:12)\n"
+                                                                "        rec(int) (deep.cpp:5) x 58\n"
+                                                                "        main (train.cpp:40)\n"));
+  EXPECT_EQ(json::parse(report_json(report))["devices"][0]["by_stack"][0]["frames"].size(), 60U);
+}
+
+TEST_F(Reports, TellShortTimesAsFineAsTheyAre) {
+  SampleMemory memory;
+  memory.add_segment(2 * kSampleMiB, false);
+  MemorySnapshot snapshot = of_device(memory);
+  const auto text = [&] { return report_text(report_of(snapshot, kTextParts), Charset::Utf8, 10); };
+
+  EXPECT_THAT(text(), HasSubstr("  timeline  1 event\n"));
+  memory.pass(400);
+  snapshot = of_device(memory);
+  snapshot.recording.since_ns = memory.now_ns() - 3'100'000'000;
+  EXPECT_THAT(text(), HasSubstr("  timeline  1 event of 400 ms\n"));
+  EXPECT_THAT(text(), HasSubstr("(3.1 s): all"));
+}
+
+// As torch.cuda.memory._snapshot() has it: neither a device's name, nor when it was made.
+TEST_F(Reports, SayNothingOfWhatPyTorchDoesNotTell) {
+  MemorySnapshot snapshot;
+  snapshot.source.title = "a.pickle";
+  snapshot.recording.enabled = history::Enabled::All;
+  snapshot.devices.emplace_back().info.backend = segment::Backend::Cuda;
+
+  EXPECT_THAT(report_text(report_of(snapshot, kTextParts), Charset::Utf8, 10),
+              testing::StartsWith("a.pickle\n"
+                                  "  recorded by PyTorch\n"
+                                  "\n"
+                                  "cuda:0\n"));
 }
 
 TEST_F(Reports, SumUpTheStacksThatAreNotTold) {

@@ -124,9 +124,12 @@ void SampleMemory::complete_free(std::uint64_t address) {
   }
 }
 
-void SampleMemory::run_out(std::uint64_t requested, std::uint64_t device_free) {
-  add_event(
-      {.action = Action::OutOfMemory, .size = rounded(requested), .requested = requested, .device_free = device_free});
+void SampleMemory::run_out(std::uint64_t requested, std::uint64_t device_free, StackId stack) {
+  add_event({.action = Action::OutOfMemory,
+             .stack = stack,
+             .size = rounded(requested),
+             .requested = requested,
+             .device_free = device_free});
 }
 
 void SampleMemory::note(Action action, std::uint64_t size) { add_event({.action = action, .size = size}); }
@@ -206,7 +209,7 @@ viewer::MemorySnapshot sample_snapshot() {
   memory.free(gone);
   memory.note(Action::PeakReset, 4 * kSampleMiB);
   memory.request_free(pending);
-  memory.run_out(100 * kSampleMiB, 7 * kSampleMiB);
+  memory.run_out(100 * kSampleMiB, 7 * kSampleMiB, 1);
   memory.pass(5'000);
 
   viewer::MemorySnapshot snapshot;

@@ -28,7 +28,7 @@ class SampleMemory {
     request_free(address);
     complete_free(address);
   }
-  void run_out(std::uint64_t requested, std::uint64_t device_free);
+  void run_out(std::uint64_t requested, std::uint64_t device_free, history::StackId stack = 0);
   void note(history::Action action, std::uint64_t size);
   // As if the recording began now: no event from before, no stack, ages by the second.
   void begin_recording();

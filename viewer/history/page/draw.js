@@ -23,6 +23,19 @@ const heldRow = (name, held, all) => [name, size(held.bytes), share(held.bytes, 
 const section = (title, body, note) =>
     `<section><h3>${title}</h3>${note ? `<p>${note}</p>` : ''}<div>${body}</div></section>`;
 
+function failureText(oom) {
+  const limit = oom.limit_bytes === null ? '' : `, refused by the limit of ${size(oom.limit_bytes)}`;
+  return `out of memory${oom.times === 1 ? '' : ` ${grouped(oom.times)} times`}: ${size(oom.requested_bytes)} wanted, ${
+      size(oom.device_free_bytes)} free on the device${limit}\n${stackText(oom)}`;
+}
+function failures(device) {
+  if (!device.out_of_memory.length) return '';
+  const rows = device.out_of_memory.slice(0, 50).map(oom => `<tr><td>${escape(clock(oom.time))}</td><td>${grouped(oom.times)}</td><td>${
+      size(oom.requested_bytes)}</td><td>${size(oom.device_free_bytes)}</td><td>${oom.limit_bytes === null ? '-' : size(oom.limit_bytes)
+      }</td><td class="stack">${escape(stackText(oom)).replace(/\n/g, '<br>')}</td></tr>`).join('');
+  return section('Out of memory', '<table><tr><th>FIRST</th><th>TIMES</th><th>WANTED</th><th>FREE ON DEVICE</th><th>BY LIMIT</th>' +
+      `<th class="stack">BY</th></tr>${rows}</table>`);
+}
 function timeline(device) {
   const time = device.timeline;
   if (!time) return section('Over time', '<p>No events were recorded.</p>');
@@ -34,8 +47,7 @@ function timeline(device) {
   const area = key => `M0 ${bottom}${outline(key)}V${bottom}Z`;
   const marks = device.out_of_memory.filter(oom => oom.time >= parts[0].time).map(oom => {
     const x = ((oom.time - parts[0].time) / Math.max(time.end - parts[0].time, 1e-9) * width).toFixed(1);
-    return `<path d="M${x} 10V${bottom}" stroke="var(--mark)" stroke-dasharray="3 3" data-tip="${
-        escape(`out of memory: ${size(oom.requested_bytes)} wanted, ${size(oom.device_free_bytes)} free on the device`)}"/>`;
+    return `<path d="M${x} 10V${bottom}" stroke="var(--mark)" stroke-dasharray="3 3" data-tip="${escape(failureText(oom))}"/>`;
   }).join('');
   const columns = parts.map((part, i) => `<rect x="${(i * step).toFixed(1)}" y="0" width="${step.toFixed(2)}" height="${bottom}" ` +
       `fill="transparent" data-tip="${escape(`${clock(part.time)}\nheld ${size(part.held_bytes)}\nreserved ${
@@ -160,7 +172,7 @@ function draw(device, index) {
       figure('pending', size(device.pending_bytes), 'freed, not yet reusable') +
       figure('free', size(free), 'in segments') +
       figure('reserved', size(device.reserved_bytes), grouped(device.segments) + ' segments') + '</div>' +
-      timeline(device) +
+      timeline(device) + failures(device) +
       section('Held, by call', `<div id="flame${index}"></div>`, 'as wide as what is held; a click zooms, one on a bar above goes back') +
       section('Held, by stack', stacks(device)) +
       section('Held, by size', table(['BLOCKS UP TO', 'BYTES', 'SHARE', 'BLOCKS'],
