@@ -5,6 +5,7 @@
 
 #include <charconv>
 #include <ctime>
+#include <utility>
 
 namespace tidemark::viewer {
 
@@ -17,10 +18,27 @@ std::string grouped(std::int64_t value) {
   return digits;
 }
 
+std::string counted(std::uint64_t count, std::string_view one, std::string_view more) {
+  return fmt::format("{} {}", grouped(static_cast<std::int64_t>(count)), count == 1 ? one : more);
+}
+
 std::optional<std::uint64_t> parse_count(std::string_view text) {
   std::uint64_t count = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), count);
   return error == std::errc{} && end == text.data() + text.size() ? std::optional{count} : std::nullopt;
+}
+
+std::optional<std::uint64_t> parse_large_count(std::string_view text) {
+  std::uint64_t unit = 1;
+  for (const auto& [letter, count] : {std::pair{'k', 1'000ULL}, {'M', 1'000'000ULL}, {'G', 1'000'000'000ULL}}) {
+    if (text.ends_with(letter)) {
+      unit = count;
+      text.remove_suffix(1);
+      break;
+    }
+  }
+  const auto count = parse_count(text);
+  return count && *count <= UINT64_MAX / unit ? std::optional{*count * unit} : std::nullopt;
 }
 
 std::string clock_text(std::uint64_t time_ns, std::uint64_t now_ns) {

@@ -1,7 +1,9 @@
 #include "tests/viewer/fake_world.hpp"
 
 #include <csignal>
+#include <fstream>
 #include <sstream>
+#include <thread>
 #include <utility>
 
 namespace tidemark::test {
@@ -25,6 +27,14 @@ FakeProcess::FakeProcess(const ShimWorld& world, std::vector<std::string> option
 void FakeProcess::exit() {
   conversation_.write_line("exit");
   (void)conversation_.finish();
+}
+
+void FakeProcess::stop() const {
+  conversation_.signal(SIGSTOP);
+  for (std::string stat; stat.find(") T ") == std::string::npos;) {
+    std::this_thread::yield();
+    std::getline(std::ifstream{"/proc/" + pid() + "/stat"}, stat);
+  }
 }
 
 void FakeProcess::kill() { (void)conversation_.end_by(SIGKILL); }

@@ -21,6 +21,7 @@ class FakeProcess {
   void exit();  // as a program that ends
   void kill();  // as kill -9
   void signal(int number) const { conversation_.signal(number); }
+  void stop() const;  // and returns when it is
 
  private:
   Conversation conversation_;

@@ -22,7 +22,8 @@ std::string length_words(std::uint64_t begin_ns, std::uint64_t end_ns) {
   constexpr std::uint64_t kSecond = 1'000'000'000;
   const std::uint64_t length = end_ns > begin_ns ? end_ns - begin_ns : 0;
   if (length != 0 && length < 10 * kSecond) {
-    return length < kSecond ? time_text(length) : fmt::format("{:.1f} s", static_cast<double>(length / (kSecond / 10)) / 10);
+    return length < kSecond ? time_text(length)
+                            : fmt::format("{:.1f} s", static_cast<double>(length / (kSecond / 10)) / 10);
   }
   return duration_words(std::chrono::seconds{length / kSecond});
 }
@@ -31,10 +32,6 @@ std::string length_words(std::uint64_t begin_ns, std::uint64_t end_ns) {
 std::string age_words(std::uint64_t birth_ns, std::uint64_t now_ns) {
   constexpr std::uint64_t kSecond = 1'000'000'000;
   return now_ns < birth_ns + kSecond ? "under 1 s" : ago_words(birth_ns, now_ns);
-}
-
-std::string count_words(std::uint64_t count, std::string_view one, std::string_view more) {
-  return fmt::format("{} {}", grouped(static_cast<std::int64_t>(count)), count == 1 ? one : more);
 }
 
 std::string share(std::uint64_t part, std::uint64_t whole) {
@@ -102,10 +99,10 @@ class Writer {
       free += pool.free;
     }
     line(2, "{}  {} in {} (requested {}); freed but pending {}", report_.source.has_ended ? "held at its end" : "held",
-         size_words(device.all.bytes), count_words(device.all.blocks, "block", "blocks"),
-         size_words(device.all.requested), size_words(device.pending));
+         size_words(device.all.bytes), counted(device.all.blocks, "block", "blocks"), size_words(device.all.requested),
+         size_words(device.pending));
     line(2, "reserved  {} in {}; free in them {}", size_words(device.reserved),
-         count_words(device.segments, "segment", "segments"), size_words(free));
+         counted(device.segments, "segment", "segments"), size_words(free));
     if (device.all.blocks > 0) {
       write_stacks(device);
       write_sizes(device);
@@ -135,8 +132,8 @@ class Writer {
         rest.blocks += device.stacks[i].held.blocks;
       }
       line(4, "{} {:>8}  {} of {} more (--top {} shows them)", size_column(rest.bytes),
-           share(rest.bytes, device.all.bytes), count_words(rest.blocks, "block", "blocks"),
-           count_words(device.stacks.size() - shown, "stack", "stacks"), device.stacks.size());
+           share(rest.bytes, device.all.bytes), counted(rest.blocks, "block", "blocks"),
+           counted(device.stacks.size() - shown, "stack", "stacks"), device.stacks.size());
     }
   }
 
@@ -155,7 +152,7 @@ class Writer {
     const std::string age =
         stack.held.oldest_ns ? "oldest " + age_words(*stack.held.oldest_ns, report_.time_ns) : "age unknown";
     line(4, "{} {:>8}  {}, {}", size_column(stack.held.bytes), share(stack.held.bytes, device.all.bytes),
-         count_words(stack.held.blocks, "block", "blocks"), age);
+         counted(stack.held.blocks, "block", "blocks"), age);
     write_frames(8, stack.frames);
   }
 
@@ -231,7 +228,7 @@ class Writer {
     }
     const std::uint64_t begin = device.timeline.front().time_ns;
     // From the first event: later than the recording began, so it may be the shorter.
-    line(2, "timeline  {}{}", count_words(device.events, "event", "events"),
+    line(2, "timeline  {}{}", counted(device.events, "event", "events"),
          device.timeline_end_ns > begin ? " of " + length_words(begin, device.timeline_end_ns) : "");
     line(4, "{} |{}| {}", clock_text(begin, report_.time_ns), sparkline(values, charset_),
          clock_text(device.timeline_end_ns, report_.time_ns));

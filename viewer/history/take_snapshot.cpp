@@ -13,8 +13,11 @@
 #include "shared/segment/own_identity.hpp"
 #include "viewer/exit_code.hpp"
 #include "viewer/history/load_history.hpp"
+#include "viewer/history/oom_snapshots.hpp"
 #include "viewer/history/symbol_names.hpp"
 #include "viewer/model/asker.hpp"
+#include "viewer/model/collect.hpp"
+#include "viewer/number_text.hpp"
 
 namespace tidemark::viewer {
 namespace {
@@ -71,6 +74,23 @@ std::optional<history::History> read_own(const ProcessView& process) {
 
 std::string said(const Verdict& verdict) { return verdict.detail.empty() ? verdict.status : verdict.detail; }
 
+bool is_stopped(const ProcessView& process) { return process.snapshot.state == segment::ProcessState::Stopped; }
+
+// Nobody would answer. What it was in the middle of, add_losses() tells.
+TakenSnapshot take_of_stopped(const ProcessView& process) {
+  auto own = read_own(process);
+  if (!own) {
+    throw Failure(ExitCode::NotInTime,
+                  fmt::format("process {0} is stopped and can make no snapshot, and it has no history that could be "
+                              "read; to let it go on: kill -CONT {0}",
+                              process.pid()));
+  }
+  own->recording.taken_ns = segment::clock_ns(CLOCK_REALTIME);
+  TakenSnapshot taken = named(process, std::move(*own));
+  taken.notes.push_back(fmt::format("process {} is stopped: its history was read from outside", process.pid()));
+  return taken;
+}
+
 TakenSnapshot take_of_living(const ProcessView& process) {
   Asker asker{process};
   const Verdict verdict = asker.ask({.operation = control::Operation::Snapshot, .arguments = {1}}, kPatience).verdict;
@@ -87,6 +107,9 @@ TakenSnapshot take_of_living(const ProcessView& process) {
       return taken;
     }
     why = "what it saved cannot be read";
+  }
+  if (const ProcessView now = look_again(process); is_stopped(now)) {
+    return take_of_stopped(now);
   }
   if (auto own = read_own(process)) {
     own->recording.taken_ns = segment::clock_ns(CLOCK_REALTIME);
@@ -105,11 +128,16 @@ TakenSnapshot take_of_living(const ProcessView& process) {
 TakenSnapshot take_of_dead(const ProcessView& process) {
   auto own = read_own(process);
   if (!own) {
+    const std::vector<std::string> saved = snapshots_on_oom(process);
+    const std::string what_is_there =
+        saved.empty() ? "start it with: tidemark run --record -- CMD"
+                      : fmt::format("what it saved when memory ran out: tidemark report {}", fmt::join(saved, " or "));
     throw Failure(
         ExitCode::Failed,
-        fmt::format("process {} is dead ({}) and left no history: nothing was recorded when it ended; start it "
-                    "with: tidemark run --record -- CMD",
-                    process.pid(), to_text(process.snapshot.state)));
+        fmt::format(
+            "process {} is dead ({}) and left no history: nothing was recorded when it ended; its last numbers: "
+            "tidemark show {}; {}",
+            process.pid(), to_text(process.snapshot.state), process.id(), what_is_there));
   }
   TakenSnapshot taken = named(process, std::move(*own));
   taken.notes.push_back(fmt::format("process {} is dead ({}): this is what its history tells up to its last event",
@@ -122,8 +150,8 @@ TakenSnapshot take_of_dead(const ProcessView& process) {
 void add_losses(TakenSnapshot& taken) {
   const history::Recording& recording = taken.snapshot.recording;
   if (recording.python_omitted > 0) {
-    taken.notes.push_back(fmt::format("{} stacks are without their Python frames: the thread had let go of the GIL",
-                                      recording.python_omitted));
+    taken.notes.push_back(fmt::format("{} without Python frames: the thread had let go of the GIL",
+                                      counted(recording.python_omitted, "stack is", "stacks are")));
   }
   for (const history::Device& device : taken.snapshot.devices) {
     if (device.is_approximate) {
@@ -131,18 +159,21 @@ void add_losses(TakenSnapshot& taken) {
           fmt::format("{}: read while it changed; blocks and events may not fit together", device_name(device.info)));
     }
     if (device.changes_lost > 0) {
-      taken.notes.push_back(fmt::format("{}: {} changes of blocks found no place in the history",
-                                        device_name(device.info), device.changes_lost));
+      taken.notes.push_back(fmt::format("{}: {} of blocks found no place in the history", device_name(device.info),
+                                        counted(device.changes_lost, "change", "changes")));
     }
     if (recording.enabled == history::Enabled::All && device.events_ever > device.events.size()) {
-      taken.notes.push_back(fmt::format("{}: the history has the last {} of {} events", device_name(device.info),
-                                        device.events.size(), device.events_ever));
+      taken.notes.push_back(fmt::format("{}: the history has the last {} of {}", device_name(device.info),
+                                        grouped(static_cast<std::int64_t>(device.events.size())),
+                                        counted(device.events_ever, "event", "events")));
     }
   }
 }
 
 TakenSnapshot take_snapshot(const ProcessView& process) {
-  TakenSnapshot taken = process.is_alive() ? take_of_living(process) : take_of_dead(process);
+  TakenSnapshot taken = is_stopped(process)  ? take_of_stopped(process)
+                        : process.is_alive() ? take_of_living(process)
+                                             : take_of_dead(process);
   add_losses(taken);
   return taken;
 }
