@@ -1,10 +1,13 @@
 #include "viewer/clean_text.hpp"
 
+#include <fmt/format.h>
 #include <langinfo.h>
 #include <wchar.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
+#include <utility>
 
 namespace tidemark::viewer {
 namespace {
@@ -43,6 +46,22 @@ Decoded decode_one(std::string_view bytes) {
 }
 
 bool is_control(char32_t point) { return point < 0x20 || (point >= 0x7F && point < 0xA0); }
+
+// What has no shape and changes what is around it: direction, breaks, shaping, tags. wcwidth() gives some of them a
+// column, depending on the C library.
+bool is_format(char32_t point) {
+  constexpr std::array<std::pair<char32_t, char32_t>, 10> kRanges{{{0xAD, 0xAD},
+                                                                   {0x61C, 0x61C},
+                                                                   {0x180E, 0x180E},
+                                                                   {0x200B, 0x200F},
+                                                                   {0x2028, 0x202E},
+                                                                   {0x2060, 0x206F},
+                                                                   {0xFEFF, 0xFEFF},
+                                                                   {0xFFF9, 0xFFFB},
+                                                                   {0x1D173, 0x1D17A},
+                                                                   {0xE0000, 0xE0FFF}}};
+  return std::ranges::any_of(kRanges, [&](const auto& range) { return point >= range.first && point <= range.second; });
+}
 
 }  // namespace
 
@@ -104,6 +123,8 @@ std::u32string clean_points(std::string_view raw, Charset charset) {
       clean += point;
     } else if (charset == Charset::Ascii) {
       clean += U'?';
+    } else if (is_format(point)) {
+      continue;
     } else if (const int width = wcwidth(static_cast<wchar_t>(point)); width != 0) {
       clean += width < 0 ? kReplacement : point;
     }
@@ -112,6 +133,44 @@ std::u32string clean_points(std::string_view raw, Charset charset) {
 }
 
 std::string clean_text(std::string_view raw, Charset charset) { return encode_utf8(clean_points(raw, charset)); }
+
+std::string clean_bytes(std::string_view raw) {
+  std::string clean;
+  clean.reserve(raw.size());
+  while (!raw.empty()) {
+    const Decoded next = decode_one(raw);
+    if (is_control(next.point)) {
+      clean += ' ';
+    } else if (!is_format(next.point)) {
+      clean += next.length == 1 && next.point == kReplacement ? "\uFFFD" : raw.substr(0, next.length);
+    }
+    raw.remove_prefix(next.length);
+  }
+  return clean;
+}
+
+std::string escape_in_json(std::string json) {
+  if (std::ranges::none_of(json, [](char c) { return static_cast<std::uint8_t>(c) >= 0x7F; })) {
+    return json;
+  }
+  std::string escaped;
+  escaped.reserve(json.size());
+  for (std::string_view rest = json; !rest.empty();) {
+    const Decoded next = decode_one(rest);
+    if (!is_control(next.point) && !is_format(next.point)) {
+      escaped += rest.substr(0, next.length);
+    } else if (next.point < 0x20) {
+      escaped += static_cast<char>(next.point);  // between values; in a text it is escaped already
+    } else if (next.point < 0x10000) {
+      escaped += fmt::format("\\u{:04x}", static_cast<std::uint32_t>(next.point));
+    } else {
+      const std::uint32_t above = next.point - 0x10000;
+      escaped += fmt::format("\\u{:04x}\\u{:04x}", 0xD800 + (above >> 10), 0xDC00 + (above & 0x3FF));
+    }
+    rest.remove_prefix(next.length);
+  }
+  return escaped;
+}
 
 std::string clean_lines(std::string_view raw, Charset charset) {
   std::string lines;

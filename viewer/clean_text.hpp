@@ -25,6 +25,10 @@ enum class Charset { Ascii, Utf8 };
 // Control bytes become a blank, what cannot be shown U+FFFD ("?" in Ascii); characters of no width are left out.
 [[nodiscard]] std::u32string clean_points(std::string_view raw, Charset charset);
 [[nodiscard]] std::string clean_text(std::string_view raw, Charset charset);
+// The same for a file, where no terminal's charset and width matter: UTF-8.
+[[nodiscard]] std::string clean_bytes(std::string_view raw);
+// A JSON document that says the same, with what isn't fit for a terminal as \uXXXX. Requires: valid JSON.
+[[nodiscard]] std::string escape_in_json(std::string json);
 // The same for several lines: newlines stay.
 [[nodiscard]] std::string clean_lines(std::string_view raw, Charset charset);
 

@@ -1,5 +1,7 @@
 #include "viewer/messages.hpp"
 
+#include "viewer/clean_text.hpp"
+
 #include <cstdio>
 #include <string>
 
@@ -7,7 +9,7 @@ namespace tidemark::viewer {
 
 void warn(std::string_view line) {
   std::string text = "tidemark: ";
-  text += line;
+  text += clean_text(line, terminal_charset());  // names that others chose are in it
   text += '\n';
   std::fwrite(text.data(), 1, text.size(), stderr);
 }

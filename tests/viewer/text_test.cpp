@@ -104,6 +104,16 @@ TEST(NumberText, GroupsThousands) {
   EXPECT_EQ(grouped(std::numeric_limits<std::int64_t>::min()), "-9,223,372,036,854,775,808");
 }
 
+TEST(NumberText, ReadsThousandsMillionsAndBillions) {
+  EXPECT_EQ(parse_large_count("150000"), 150'000U);
+  EXPECT_EQ(parse_large_count("1k"), 1000U);
+  EXPECT_EQ(parse_large_count("20M"), 20'000'000U);
+  EXPECT_EQ(parse_large_count("1G"), 1'000'000'000U);
+  for (const char* text : {"", "k", "1K", "1Mi", "1_000", "1.5M", "-1k", "1 k", "99999999999999999G"}) {
+    EXPECT_EQ(parse_large_count(text), std::nullopt) << text;
+  }
+}
+
 TEST(NumberText, ScalesTimes) {
   EXPECT_EQ(time_text(0), "0 ns");
   EXPECT_EQ(time_text(999), "999 ns");
@@ -172,6 +182,22 @@ TEST_F(CleanText, AnyBytesComeOutPrintable) {
 }
 
 TEST_F(CleanText, IsAsciiWhereNothingElseCanBeShown) { EXPECT_EQ(clean_text("größe", Charset::Ascii), "gr??e"); }
+
+// Whatever the C library says of their width.
+TEST_F(CleanText, LeavesOutWhatChangesTheTextAroundIt) {
+  for (const char* point :
+       {"\u00AD", "\u061C", "\u200E", "\u2028", "\u202E", "\u2066", "\u2069", "\uFEFF", "\U000E0041"}) {
+    EXPECT_EQ(clean_text(std::string{"a"} + point + "b", Charset::Utf8), "ab");
+    EXPECT_EQ(clean_bytes(std::string{"a"} + point + "b"), "ab");
+  }
+  EXPECT_EQ(clean_bytes("größe 模型\x1b\x07\xff"), "größe 模型  \uFFFD");
+}
+
+// The same document, that does nothing to a terminal.
+TEST_F(CleanText, EscapesInJsonWhatATerminalWouldObey) {
+  EXPECT_EQ(escape_in_json("{\"größe\": \"a\u202Eb\u009Bc\U000E0041\x7f\"}\n"),
+            "{\"größe\": \"a\\u202eb\\u009bc\\udb40\\udc41\\u007f\"}\n");
+}
 
 TEST_F(CleanText, ClipsByColumnsNotBytes) {
   const std::u32string wide = clean_points("模型模型", Charset::Utf8);

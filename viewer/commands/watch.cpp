@@ -123,7 +123,7 @@ std::string json_of(const MemoryEvent& event) {
        static_cast<double>(
            std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::nanoseconds{event.time_ns}).count()) /
            1000}};
-  return document.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  return escape_in_json(document.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
 }
 
 std::string line_of(const MemoryEvent& event) {

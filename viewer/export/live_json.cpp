@@ -1,5 +1,7 @@
 #include "viewer/export/live_json.hpp"
 
+#include "viewer/clean_text.hpp"
+
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
@@ -144,7 +146,7 @@ std::string live_json(const Books& books, const std::vector<KnownDevice>& device
   for (const auto& [key, group] : books.groups()) {
     json["groups"].push_back(group_json(key, group));
   }
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace) + '\n';
+  return escape_in_json(json.dump(-1, ' ', false, Json::error_handler_t::replace)) + '\n';
 }
 
 }  // namespace tidemark::viewer

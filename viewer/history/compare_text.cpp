@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "viewer/clean_text.hpp"
 #include "viewer/history/frame_text.hpp"
 #include "viewer/number_text.hpp"
 #include "viewer/size_text.hpp"
@@ -93,7 +94,7 @@ Json changes_json(const std::vector<Change>& changes, By by) {
   return list;
 }
 
-std::string dump(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
+std::string dump(const Json& json) { return escape_in_json(json.dump(-1, ' ', false, Json::error_handler_t::replace)); }
 
 }  // namespace
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "viewer/clean_text.hpp"
 #include "viewer/history/holders.hpp"
 
 namespace tidemark::viewer {
@@ -12,9 +13,8 @@ namespace {
 
 // In that format a semicolon ends a frame and a newline the stack.
 std::string folded_frame(std::string_view name) {
-  std::string text{name};
+  std::string text = clean_bytes(name);
   std::replace(text.begin(), text.end(), ';', ':');
-  std::replace(text.begin(), text.end(), '\n', ' ');
   return text;
 }
 

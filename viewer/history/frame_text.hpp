@@ -1,4 +1,4 @@
-// Calls of a stack as people read them. Pure; what others wrote is cleaned by whoever prints it.
+// Calls of a stack as people read them. Pure; what others wrote is cleaned by whoever prints a line of it.
 #pragma once
 
 #include <string>

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "viewer/clean_text.hpp"
 #include "viewer/history/compare_text.hpp"
 #include "viewer/history/frame_text.hpp"
 #include "viewer/number_text.hpp"
@@ -40,8 +41,9 @@ std::string rest_text(const DeviceGrowth& device) {
   }
   const bool has_grown = device.end.bytes > device.middle.bytes;
   if (device.growing.empty() && has_grown && device.late_bytes > 0) {
-    text += fmt::format("  {} grew by what had kept nothing before; with a longer --for it is seen whether that stays\n",
-                        size_words(device.late_bytes));
+    text +=
+        fmt::format("  {} grew by what had kept nothing before; with a longer --for it is seen whether that stays\n",
+                    size_words(device.late_bytes));
   }
   return device.growing.empty() && text.empty() ? "  nothing grew and stayed\n" : text;
 }
@@ -94,7 +96,7 @@ std::string growth_json(const std::vector<DeviceGrowth>& devices, double seconds
                                {"grew_unknown_bytes", device.unknown_bytes},
                                {"grew_late_bytes", device.late_bytes}});
   }
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return escape_in_json(json.dump(-1, ' ', false, Json::error_handler_t::replace));
 }
 
 }  // namespace tidemark::viewer

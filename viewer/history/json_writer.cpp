@@ -1,5 +1,7 @@
 #include "viewer/history/json_writer.hpp"
 
+#include "viewer/clean_text.hpp"
+
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -9,7 +11,7 @@ namespace {
 constexpr std::size_t kBuffer = std::size_t{1} << 16;
 
 std::string quoted(std::string_view text) {
-  return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  return escape_in_json(nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
 }
 
 }  // namespace

@@ -1,5 +1,7 @@
 #include "viewer/history/report_json.hpp"
 
+#include "viewer/clean_text.hpp"
+
 #include <nlohmann/json.hpp>
 
 #include <map>
@@ -180,7 +182,7 @@ Json map_json(const MemorySnapshot& snapshot, const history::Device& device, con
   return map;
 }
 
-std::string dump(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
+std::string dump(const Json& json) { return escape_in_json(json.dump(-1, ' ', false, Json::error_handler_t::replace)); }
 
 }  // namespace
 

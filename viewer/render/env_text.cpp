@@ -1,5 +1,7 @@
 #include "viewer/render/env_text.hpp"
 
+#include "viewer/clean_text.hpp"
+
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -53,7 +55,7 @@ std::string systemd_word(std::string_view text) {
 
 // A JSON string is a YAML string. Bytes that are no UTF-8 can't stand in either.
 std::string yaml_word(std::string_view text) {
-  return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  return escape_in_json(nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
 }
 
 }  // namespace

@@ -1,5 +1,7 @@
 #include "viewer/render/findings_text.hpp"
 
+#include "viewer/clean_text.hpp"
+
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -52,7 +54,7 @@ std::string findings_json(const Patient& patient, const Findings& findings, std:
                                 {"what", finding.what},
                                 {"advice", text_or_null(finding.advice)}});
   }
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace) + '\n';
+  return escape_in_json(json.dump(-1, ' ', false, Json::error_handler_t::replace)) + '\n';
 }
 
 }  // namespace tidemark::viewer

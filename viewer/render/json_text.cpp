@@ -1,5 +1,7 @@
 #include "viewer/render/json_text.hpp"
 
+#include "viewer/clean_text.hpp"
+
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
@@ -18,7 +20,7 @@ void JsonText::value(std::string_view value) {
     text_ += value;
     text_ += '"';
   } else {
-    text_ += nlohmann::json(value).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+    text_ += escape_in_json(nlohmann::json(value).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
   }
 }
 

@@ -1,5 +1,7 @@
 #include "viewer/render/results_json.hpp"
 
+#include "viewer/clean_text.hpp"
+
 #include <nlohmann/json.hpp>
 
 namespace tidemark::viewer {
@@ -55,7 +57,7 @@ std::string results_json(const std::vector<DeviceOutcome>& outcomes) {
                                {"after", numbers_json(outcome.after)},
                                {"peak", peak_json(outcome.own_peak)}});
   }
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace) + '\n';
+  return escape_in_json(json.dump(-1, ' ', false, Json::error_handler_t::replace)) + '\n';
 }
 
 }  // namespace tidemark::viewer

@@ -1,6 +1,7 @@
 'use strict';
 // Numbers, sizes and times as the viewer writes them, and names that programs wrote made fit for a page.
-const escape = text => String(text).replace(/[&<>"]/g, c => ({'&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;'})[c]);
+const clean = text => String(text).replace(/[\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]/g, '');
+const escape = text => clean(text).replace(/[&<>"]/g, c => ({'&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;'})[c]);
 const grouped = count => String(count).replace(/\B(?=(\d{3})+$)/g, ',');
 const blocks = count => grouped(count) + (count === 1 ? ' block' : ' blocks');
 const share = (part, whole) => whole === 0 ? '-' : (100 * part / whole).toFixed(1) + ' %';

@@ -15,6 +15,7 @@
 #include "viewer/history/report_page.hpp"
 #include "viewer/history/report_text.hpp"
 #include "viewer/history/sparkline.hpp"
+#include "viewer/history/take_snapshot.hpp"
 
 namespace tidemark::viewer {
 namespace {
@@ -292,6 +293,19 @@ TEST_F(Reports, SumUpTheStacksThatAreNotTold) {
   EXPECT_THAT(text, HasSubstr("3 blocks of 2 stacks more (--top 3 shows them)"));
 }
 
+TEST_F(Reports, TellWhatWasLostInNumbersThatCanBeRead) {
+  TakenSnapshot taken{.snapshot = sample_snapshot()};
+  taken.snapshot.recording.python_omitted = 1;
+  taken.snapshot.devices[0].events_ever = 2'177'341;
+  taken.snapshot.devices[0].changes_lost = 1'000;
+
+  add_losses(taken);
+
+  EXPECT_THAT(taken.notes, ElementsAre("1 stack is without Python frames: the thread had let go of the GIL",
+                                       "cuda:0: 1,000 changes of blocks found no place in the history",
+                                       "cuda:0: the history has the last 11 of 2,177,341 events"));
+}
+
 TEST_F(Reports, LetNoNameDoAnythingToATerminal) {
   MemorySnapshot snapshot = sample_snapshot();
   snapshot.stacks[1][0].name = "evil\x1b[2J\nline";
@@ -322,11 +336,11 @@ TEST_F(Reports, HaveTheSameNumbersForScripts) {
 
 TEST_F(Reports, FoldStacksForFlameGraphs) {
   MemorySnapshot snapshot = sample_snapshot();
-  snapshot.stacks[2][0].name = "operator;()";
+  snapshot.stacks[2][0].name = "opera\u202Etor;()\x1b\x07\n";
 
   EXPECT_EQ(folded_text(snapshot),
             "main;load(batch const&) 3145728\n"
-            "main;operator:() 1049600\n"
+            "main;operator:()    1049600\n"
             "(allocated before the recording began) 512\n");
 }
 

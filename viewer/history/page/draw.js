@@ -186,7 +186,7 @@ function draw(device, index) {
       section('Segments', map(device), 'by address, to one scale');
 }
 
-document.title = 'Tidemark: ' + report.title;
+document.title = 'Tidemark: ' + clean(report.title);
 document.getElementById('page').innerHTML = `<h1>${escape(report.title)}</h1><p>` + escape([
   report.pid === null ? null : 'pid ' + report.pid, report.id === null ? null : 'id ' + report.id,
   report.time === null ? null : clock(report.time),
