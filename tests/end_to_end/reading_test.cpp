@@ -100,6 +100,41 @@ TEST_P(Reading, TellsBlocksAndAgesOfAProgramThatDoesNotRecord) {
   EXPECT_EQ(check(pid_of(guest)).exit_code, 0);
 }
 
+// Who was killed without a history may have left what is as good.
+TEST_P(Reading, OfADeadProcessLeadsToWhatItSavedAtAnOutOfMemory) {
+  Launch launch = shimmed();
+  launch.environment["TIDEMARK_SNAPSHOT_ON_OOM"] = world_.directory() + "/oom-%p-%n.tmsnap";
+  launch.environment[GetParam().memory_knob] = std::to_string(64 * kMiB);
+  Guest guest{launch};
+  guest.alloc(1000);
+  EXPECT_EQ(guest.ask("alloc 1073741824"), "error 2");
+  const std::string pid = pid_of(guest);
+  static_cast<void>(guest.end_by(SIGKILL));
+
+  const Outcome report = world_.tidemark({"report", pid});
+
+  EXPECT_EQ(report.exit_code, 1) << describe(report);
+  EXPECT_THAT(report.err, HasSubstr("left no history: nothing was recorded when it ended; its last numbers: tidemark "
+                                    "show "));
+  EXPECT_THAT(report.err, HasSubstr("; what it saved when memory ran out: tidemark report " + world_.directory() +
+                                    "/oom-" + pid + "-1.tmsnap\n"));
+}
+
+TEST_P(Reading, SaysOfAProgramWithoutAnAllocationThatItCannotBeAskedYet) {
+  Launch launch = shimmed();
+  launch.environment["TIDEMARK_LABEL"] = "waits";
+  Guest guest{launch};
+
+  const std::string pid = pid_of(guest);
+  for (const std::string& word : {pid, std::string{"waits"}}) {
+    const Outcome refused = world_.tidemark({"record", "start", word});
+    EXPECT_EQ(refused.exit_code, 3) << describe(refused);
+    EXPECT_EQ(refused.err, "tidemark: process " + pid +
+                               " has the library and no allocation yet: it can be looked at and asked from its first "
+                               "allocation on\n");
+  }
+}
+
 TEST_P(Reading, FindsWhatGrowsAndLeavesTheProgramUnrecorded) {
   Guest guest{shimmed()};
   guest.alloc(5 * kMiB);

@@ -126,6 +126,22 @@ TEST_P(Recording, BeginsAndEndsInAProgramThatDoesNothing) {
   EXPECT_FALSE(has_history());
 }
 
+TEST_P(Recording, BegunAnewSaysThatTheHistorySoFarIsGone) {
+  Guest guest{recorded()};
+  guest.alloc(1000);
+
+  const Outcome same = record("start", guest);
+  const Outcome other = record("start", guest, {"--stacks", "none", "--max-entries", "1k"});
+
+  EXPECT_EQ(same.exit_code, 0) << describe(same);
+  EXPECT_EQ(same.err, "");
+  EXPECT_EQ(other.exit_code, 0) << describe(other);
+  EXPECT_THAT(other.out, HasSubstr("records its last 1,000 events"));
+  EXPECT_THAT(other.err, HasSubstr("the recording was begun anew; what it had recorded since "));
+  EXPECT_THAT(other.err, HasSubstr(" (all, stacks all) is gone\n"));
+  EXPECT_TRUE(actions(history()).empty());
+}
+
 TEST_P(Recording, BegunLaterKnowsWhichBlocksAreOlder) {
   Guest guest{shimmed()};
   guest.alloc(3000);

@@ -56,6 +56,19 @@ TEST_F(UnpublishedTest, WaitsUntilItAllocates) {
   EXPECT_EQ(find(sample_view()).elsewhere, 0U);
 }
 
+// For who names it as a target.
+TEST_F(UnpublishedTest, HasTheLabelThatItWillHave) {
+  add(100, "TIDEMARK_LABEL=eval");
+
+  const std::vector<UnpublishedProcess> found = list_unpublished({}, directories_, proc_);
+
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].pid, 100U);
+  EXPECT_EQ(found[0].label, "eval");
+  EXPECT_EQ(found[0].why, WhyUnpublished::Waiting);
+  EXPECT_EQ(found[0].directory, "/dev/shm");
+}
+
 TEST_F(UnpublishedTest, IsSilentWhereItWasToldTo) {
   add(100, "TIDEMARK_SHM=off");
   add(101, "TIDEMARK_MODE=off");

@@ -24,9 +24,18 @@ constexpr std::array kOptions{
     OptionSpec{"--json", "", Takes::Nothing, "", "results as one JSON document"},
 };
 
+void act_on_one(const ProcessView& process, const Action& action, const Sentence& sentence, const AfterDone& after,
+                ActingReport& report) {
+  const ProcessOutcome outcome = act_on(process, action);
+  report.add(outcome, sentence);
+  if (after && outcome.code == ExitCode::Done) {
+    after(process);
+  }
+}
+
 // Every living process with such a device; one without it is none of our business.
 void act_on_all(const View& view, const Action& action, const Context& context, const Sentence& sentence,
-                ActingReport& report) {
+                const AfterDone& after, ActingReport& report) {
   std::size_t asked = 0;
   std::optional<Failure> missing;
   for (const ProcessView& process : view.processes) {
@@ -34,7 +43,7 @@ void act_on_all(const View& view, const Action& action, const Context& context, 
       continue;
     }
     try {
-      report.add(act_on(process, action), sentence);
+      act_on_one(process, action, sentence, after, report);
       ++asked;
     } catch (const Failure& failure) {
       if (failure.code() != ExitCode::NotFound) {
@@ -81,7 +90,7 @@ ExitCode act_on_targets(const Arguments& arguments, const Context& context, std:
 }
 
 ExitCode act_on_targets(const Arguments& arguments, const std::vector<std::string>& targets, const Context& context,
-                        std::string_view command, Action action, const Sentence& sentence) {
+                        std::string_view command, Action action, const Sentence& sentence, const AfterDone& after) {
   const bool all = arguments.has("--all");
   if (targets.empty() != all) {
     throw Failure(ExitCode::Usage,
@@ -94,12 +103,12 @@ ExitCode act_on_targets(const Arguments& arguments, const std::vector<std::strin
   number_devices(view, action.device);
   ActingReport report{arguments.has("--json")};
   if (all) {
-    act_on_all(view, action, context, sentence, report);
+    act_on_all(view, action, context, sentence, after, report);
     return report.finish();
   }
   for (const std::string& target : targets) {
     try {
-      report.add(act_on(view.processes[resolve_target(view, target)], action), sentence);
+      act_on_one(view.processes[resolve_target(view, target)], action, sentence, after, report);
     } catch (const Failure& failure) {
       report.add_failure(failure);
     }

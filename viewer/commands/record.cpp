@@ -1,6 +1,7 @@
 // tidemark record: memory history on and off, in a running program.
 #include "viewer/commands/acting.hpp"
 #include "viewer/commands/commands.hpp"
+#include "viewer/model/collect.hpp"
 #include "viewer/number_text.hpp"
 
 #include "shared/history/words.hpp"
@@ -43,12 +44,29 @@ std::uint64_t entries_of(const Arguments& arguments) {
   if (!text) {
     return history::kDefaultEntries;
   }
-  const auto entries = parse_count(*text);
+  const auto entries = parse_large_count(*text);
   if (!entries || *entries == 0 || *entries > history::kMostEntries) {
-    throw Failure(ExitCode::Usage,
-                  fmt::format("record: --max-entries '{}'; allowed: 1 to {}", *text, history::kMostEntries));
+    throw Failure(ExitCode::Usage, fmt::format("record: --max-entries '{}'; allowed: 1 to {}, also as 500k, 1M or 1G",
+                                               *text, history::kMostEntries));
   }
   return *entries;
+}
+
+// To record something else begins anew, and the history so far goes.
+void tell_loss(const ProcessView& before, const Context& context) {
+  if (!before.recording || !before.reader) {
+    return;
+  }
+  ProcessView now = look_again(before);
+  read_recording(now);
+  if (!now.recording || now.recording->since_ns == before.recording->since_ns) {
+    return;
+  }
+  context.messages.note(
+      fmt::format("process {}: the recording was begun anew; what it had recorded since {} ({}, stacks "
+                  "{}) is gone",
+                  before.pid(), clock_text(before.recording->since_ns, now.recording->since_ns),
+                  to_text(before.recording->enabled), to_text(before.recording->stacks)));
 }
 
 ExitCode start(const Arguments& arguments, const std::vector<std::string>& targets, const Context& context) {
@@ -58,11 +76,13 @@ ExitCode start(const Arguments& arguments, const std::vector<std::string>& targe
       .operation = control::Operation::RecordStart,
       .arguments = {static_cast<std::uint64_t>(enabled), static_cast<std::uint64_t>(stacks_of(arguments)), entries},
       .timeout = kPatience};
-  const std::string said = enabled == history::Enabled::State
-                               ? "records what is in use"
+  const std::string said = enabled == history::Enabled::State ? "records what is in use"
+                           : entries == 1
+                               ? "records its last event"
                                : fmt::format("records its last {} events", grouped(static_cast<std::int64_t>(entries)));
-  return act_on_targets(arguments, targets, context, "record start", action,
-                        [&](const Figures&, const Figures&) { return said; });
+  return act_on_targets(
+      arguments, targets, context, "record start", action, [&](const Figures&, const Figures&) { return said; },
+      [&](const ProcessView& before) { tell_loss(before, context); });
 }
 
 ExitCode stop(const Arguments& arguments, const std::vector<std::string>& targets, const Context& context) {
@@ -91,7 +111,8 @@ std::span<const OptionSpec> options() {
     std::vector<OptionSpec> list{
         {"--enabled", "", Takes::Value, "WHAT", "all (default): events too; state: what is in use alone", "state all"},
         {"--stacks", "", Takes::Value, "WHICH", "all (default), cpp, python, none", "all cpp python none"},
-        {"--max-entries", "", Takes::Value, "N", "events that are kept of each device (150000)"}};
+        {"--max-entries", "", Takes::Value, "N",
+         "events that are kept of each device (150000); 500k, 1M and 1G are thousands, millions, billions"}};
     for (const OptionSpec& option : acting_options()) {
       if (option.name != "--device") {  // devices are recorded all or none
         list.push_back(option);
@@ -110,7 +131,7 @@ Command record_command() {
                      .takes = Operands::Any,
                      .summary = "Begins or ends the memory history of a running program.",
                      .examples = "  tidemark record start 4711\n"
-                                 "  tidemark record start train --max-entries 1000000\n"
+                                 "  tidemark record start train --max-entries 1M\n"
                                  "  tidemark record stop --all         and removes what was recorded\n",
                      .options = options()},
           .run = run};

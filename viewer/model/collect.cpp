@@ -173,6 +173,7 @@ View collect(std::span<const fs::path> directories, const EarlierLook& earlier) 
   look.view.host = host_name();
   look.view.time_ns = now_ns();
   const std::vector<std::string> names = names_of(directories);
+  look.view.directories = names;
   const auto add_files_in = [&look](std::span<const std::string> places) {
     look.add([&](const segment::IsKnown& is_known) { return segment::list_segments(places, is_known); });
   };

@@ -1,6 +1,7 @@
 #include "viewer/model/target.hpp"
 
 #include "viewer/exit_code.hpp"
+#include "viewer/model/unpublished.hpp"
 
 #include "shared/segment/target.hpp"
 
@@ -128,6 +129,21 @@ bool is_device(const DeviceView& device, std::string_view wanted, bool one_backe
       throw Failure(skipped.wrong_layout ? ExitCode::WrongLayout : ExitCode::NotFound,
                     fmt::format("{}: {}{}", skipped.path, skipped.reason,
                                 skipped.wrong_layout ? "; use the tidemark that came with its library" : ""));
+    }
+  }
+  const std::vector<std::filesystem::path> directories(view.directories.begin(), view.directories.end());
+  for (const UnpublishedProcess& process : list_unpublished(view, directories)) {
+    const bool is_meant = target == fmt::format("{}", process.pid) || (!target.empty() && target == process.label);
+    if (is_meant && process.why == WhyUnpublished::Waiting) {
+      throw Failure(ExitCode::NotFound,
+                    fmt::format("process {} has the library and no allocation yet: it can be looked "
+                                "at and asked from its first allocation on",
+                                process.pid));
+    }
+    if (is_meant && process.why == WhyUnpublished::Elsewhere) {
+      throw Failure(ExitCode::NotFound,
+                    fmt::format("process {} has another TIDEMARK_DIR, where nobody looked: add --dir {}", process.pid,
+                                process.directory));
     }
   }
   const bool is_pid = are_digits(target) && std::filesystem::exists(fmt::format("/proc/{}", target));

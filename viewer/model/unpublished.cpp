@@ -59,14 +59,15 @@ bool is_looked_into(const fs::path& directory, std::span<const fs::path> directo
 
 }  // namespace
 
-Unpublished find_unpublished(const View& view, std::span<const fs::path> directories, const fs::path& proc) {
+std::vector<UnpublishedProcess> list_unpublished(const View& view, std::span<const fs::path> directories,
+                                                 const fs::path& proc) {
   std::set<std::string> known;
   for (const ProcessView& process : view.processes) {
     if (process.is_alive()) {
       known.insert(std::to_string(process.snapshot.pid));
     }
   }
-  Unpublished found;
+  std::vector<UnpublishedProcess> found;
   std::error_code error;
   for (fs::directory_iterator entry{proc, error}, end; !error && entry != end; entry.increment(error)) {
     const fs::path& process = entry->path();
@@ -79,13 +80,26 @@ Unpublished find_unpublished(const View& view, std::span<const fs::path> directo
     const Environment environment = environment_of(process);
     const std::string_view chosen = value_of(environment, "TIDEMARK_DIR");
     const fs::path directory = chosen.starts_with('/') ? chosen : segment::kDefaultDirectory;
-    if (is_silent(environment, process)) {
-      ++found.silent;
-    } else if (value_of(environment, "TIDEMARK_SHM") == "memfd" || is_looked_into(directory, directories)) {
-      ++found.waiting;  // one without a name is found wherever it is
-    } else {
+    // One without a name is found wherever it is.
+    const bool is_found = value_of(environment, "TIDEMARK_SHM") == "memfd" || is_looked_into(directory, directories);
+    found.push_back({.pid = std::stoull(pid),
+                     .label = std::string{value_of(environment, "TIDEMARK_LABEL")},
+                     .why = is_silent(environment, process) ? WhyUnpublished::Silent
+                            : is_found                      ? WhyUnpublished::Waiting
+                                                            : WhyUnpublished::Elsewhere,
+                     .directory = directory.string()});
+  }
+  return found;
+}
+
+Unpublished find_unpublished(const View& view, std::span<const fs::path> directories, const fs::path& proc) {
+  Unpublished found;
+  for (const UnpublishedProcess& process : list_unpublished(view, directories, proc)) {
+    found.waiting += process.why == WhyUnpublished::Waiting ? 1U : 0U;
+    found.silent += process.why == WhyUnpublished::Silent ? 1U : 0U;
+    if (process.why == WhyUnpublished::Elsewhere) {
       ++found.elsewhere;
-      found.directories.insert(directory.string());
+      found.directories.insert(process.directory);
     }
   }
   return found;

@@ -117,9 +117,10 @@ struct View {
   std::vector<ProcessView> processes;
   std::vector<HiddenProcess> hidden;
   std::vector<SkippedSegment> skipped;
-  NodeFacts node{};                    // nothing before somebody looked (viewer/node)
-  bool is_choice = false;              // keep_only() took processes out
-  std::vector<NodeDevice> left_out{};  // the devices that these use
+  std::vector<std::string> directories{};  // where it was looked
+  NodeFacts node{};                        // nothing before somebody looked (viewer/node)
+  bool is_choice = false;                  // keep_only() took processes out
+  std::vector<NodeDevice> left_out{};      // the devices that these use
 };
 
 // What the node says of a process's device; null: nothing.
