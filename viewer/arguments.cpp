@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::array kCommonOptions{
     OptionSpec{"--dir", "", Takes::Value, "DIR", "look for segments in DIR too (repeatable; besides TIDEMARK_DIR)"},
-    OptionSpec{"--quiet", "-q", Takes::Nothing, "", "no messages on stderr but errors"},
+    OptionSpec{"--quiet", "-q", Takes::Nothing, "", "no messages on stderr but errors; what goes to stdout stays"},
     OptionSpec{"--help", "-h", Takes::Nothing, "", "this text"},
 };
 

@@ -8,11 +8,15 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <clocale>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <string>
+#include <string_view>
+#include <system_error>
 #include <vector>
 
 namespace tidemark::viewer {
@@ -78,10 +82,12 @@ ExitCode run(const std::vector<std::string>& words) {
   return command->run(arguments, context);
 }
 
+constexpr std::string_view kCannotWrite = "cannot write the output";
+
 // Output that went nowhere (disk full, closed pipe) is a failure, not a success.
 ExitCode flush(ExitCode code) {
   if (std::fflush(stdout) != 0 && code == ExitCode::Done) {
-    warn("cannot write the output");
+    warn(fmt::format("{}: {}", kCannotWrite, std::strerror(errno)));
     return ExitCode::Failed;
   }
   return code;
@@ -93,6 +99,11 @@ int run_and_report(int argc, char** argv) {
   } catch (const Failure& failure) {
     warn(failure.what());
     return static_cast<int>(failure.code());
+  } catch (const std::system_error& error) {
+    // fmt's own words for what flush() says of less than a buffer.
+    const bool is_output = std::string_view{error.what()}.starts_with("cannot write to file");
+    warn(is_output ? fmt::format("{}: {}", kCannotWrite, error.code().message()) : error.what());
+    return static_cast<int>(ExitCode::Failed);
   } catch (const std::exception& error) {
     warn(error.what());
     return static_cast<int>(ExitCode::Failed);

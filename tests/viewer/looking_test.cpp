@@ -8,6 +8,7 @@
 #include <unistd.h>
 #include <nlohmann/json.hpp>
 
+#include <array>
 #include <filesystem>
 #include <fstream>
 #include <memory>
@@ -360,10 +361,16 @@ TEST_F(Surroundings, LimitOnFilesIsRaisedAsFarAsItMayBe) {
 }
 
 TEST_F(Surroundings, OutputThatGoesNowhereIsAFailure) {
-  const Outcome outcome = shell("\"$T\" ps > /dev/full");
+  const Outcome outcome = shell("\"$T\" -q ps > /dev/full");
 
   EXPECT_EQ(outcome.exit_code, 1);
-  EXPECT_THAT(outcome.err, HasSubstr("tidemark: cannot write the output"));
+  EXPECT_EQ(outcome.err, "tidemark: cannot write the output: No space left on device\n");
+  for (const char* large : {"ps --json", "completion bash", "help"}) {
+    const std::array<FakeProcess, 3> some{FakeProcess{world_}, FakeProcess{world_}, FakeProcess{world_}};
+    const Outcome failed = shell("\"$T\" -q " + std::string{large} + " > /dev/full");
+    EXPECT_EQ(failed.exit_code, 1) << large;
+    EXPECT_EQ(failed.err, "tidemark: cannot write the output: No space left on device\n") << large;
+  }
 }
 
 TEST_F(Surroundings, HelpAndVersionGoToStdout) {

@@ -16,7 +16,7 @@ namespace tidemark::viewer {
 namespace {
 
 constexpr std::array kOptions{
-    OptionSpec{"--by", "", Takes::Value, "WHAT", "stack (default, where there are any), or size", "stack size"},
+    OptionSpec{"--by", "", Takes::Value, "WHAT", "stack (default, where both have any), or size", "stack size"},
     OptionSpec{"--top", "-n", Takes::Value, "N", "gains and losses of each device that are told (10); 0: all"},
     OptionSpec{"--all-frames", "", Takes::Nothing, "",
                "whole stacks, with the calls inside the driver and in front of main()"},
@@ -33,10 +33,16 @@ Side find_side(const std::string& word, const Context& context) {
   return side;
 }
 
-By by_of(const Arguments& arguments, const MemorySnapshot& before, const MemorySnapshot& after) {
+// By stack where both have any: what has none would be all gain, or all loss.
+By by_of(const Arguments& arguments, const MemorySnapshot& before, const MemorySnapshot& after,
+         const Context& context) {
   const auto text = arguments.value("--by");
   if (!text) {
-    return before.has_stacks() || after.has_stacks() ? By::Stack : By::Size;
+    if (before.has_stacks() != after.has_stacks()) {
+      context.messages.note(fmt::format("{}: no stacks were recorded; compared by size",
+                                        arguments.operands()[before.has_stacks() ? 1 : 0]));
+    }
+    return before.has_stacks() && after.has_stacks() ? By::Stack : By::Size;
   }
   if (*text != "stack" && *text != "size") {
     throw Failure(ExitCode::Usage, fmt::format("diff: --by '{}'; allowed: stack, size", *text));
@@ -74,7 +80,7 @@ ExitCode run(const Arguments& arguments, const Context& context) {
       context.messages.note(note);
     }
   }
-  const By by = by_of(arguments, old_one.snapshot, new_one.snapshot);
+  const By by = by_of(arguments, old_one.snapshot, new_one.snapshot, context);
   const auto changes = compare(old_one.snapshot, new_one.snapshot);
   fmt::print("{}", json ? compare_json(changes) + "\n" : compare_text(changes, by, terminal_charset(), top));
   return ExitCode::Done;

@@ -118,7 +118,7 @@ ExitCode serve(Exporter& exporter, const ListenAddress& address, const Context& 
 
 // For everybody to read: the collector is another user.
 void write_file(const std::string& path, bool overwrite, const std::string& page) {
-  OutputFile file(path, overwrite, 0644);
+  OutputFile file(path, overwrite, "-o", 0644);
   file.write(page);
   file.finish();
 }

@@ -3,6 +3,7 @@
 #include "viewer/commands/commands.hpp"
 #include "viewer/duration_text.hpp"
 #include "viewer/history/borrowed_recording.hpp"
+#include "viewer/history/find_snapshot.hpp"
 #include "viewer/history/growth_text.hpp"
 #include "viewer/history/short_stacks.hpp"
 #include "viewer/history/take_snapshot.hpp"
@@ -45,6 +46,26 @@ std::chrono::milliseconds length_of(const Arguments& arguments) {
   return *length;
 }
 
+// A file is a mistake that is easily made: wherever else a TARGET stands, one may stand, too.
+std::size_t find_process(const View& view, const std::string& word) {
+  const auto fail_file = [&word] {
+    throw Failure(
+        ExitCode::Usage,
+        fmt::format("leaks: '{}' is a file, and nothing grows in one; two of them: tidemark diff OLD NEW", word));
+  };
+  if (is_file_name(word)) {
+    fail_file();
+  }
+  try {
+    return resolve_target(view, word);
+  } catch (const Failure& failure) {
+    if (failure.code() == ExitCode::NotFound && is_there(word)) {
+      fail_file();
+    }
+    throw;
+  }
+}
+
 [[noreturn]] void fail_ended(const ProcessView& process) {
   throw Failure(ExitCode::NotFound, fmt::format("process {} ended before it could be told what stays", process.pid()));
 }
@@ -74,11 +95,16 @@ ExitCode run(const Arguments& arguments, const Context& context) {
   const std::chrono::milliseconds length = length_of(arguments);
   const std::size_t top = top_option(arguments, "leaks");
   const View view = collect(context.directories);
-  const ProcessView& process = view.processes[resolve_target(view, arguments.operands().front())];
+  const ProcessView& process = view.processes[find_process(view, arguments.operands().front())];
   if (!process.is_alive()) {
     throw Failure(ExitCode::NotFound,
                   fmt::format("process {} is dead ({}): nothing grows there; 'tidemark report {}' tells what it held",
                               process.pid(), to_text(process.snapshot.state), process.id()));
+  }
+  if (process.snapshot.state == segment::ProcessState::Stopped) {
+    throw Failure(
+        ExitCode::NotInTime,
+        fmt::format("process {0} is stopped: nothing grows there; to let it go on: kill -CONT {0}", process.pid()));
   }
   // Ctrl-C and its like end the waiting, wherever else they find us: what was borrowed goes back first.
   const BlockedSignals signals{SIGINT, SIGTERM, SIGHUP};

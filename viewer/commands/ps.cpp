@@ -123,7 +123,7 @@ Watch watch_of(const Arguments& arguments) {
 }
 
 // Flushed, and checked, where the program ends.
-void put(std::string_view text) { std::fwrite(text.data(), 1, text.size(), stdout); }
+void put(std::string_view text) { fmt::print("{}", text); }
 
 // What one look prints. `look` counts from 0.
 void put_look(const View& view, Form form, const Watch& watch, std::uint64_t look) {

@@ -1,4 +1,5 @@
 // tidemark snapshot: a process's memory as a file, for PyTorch's viewers or for later.
+#include "viewer/clean_text.hpp"
 #include "viewer/commands/commands.hpp"
 #include "viewer/history/find_snapshot.hpp"
 #include "viewer/history/json_writer.hpp"
@@ -94,16 +95,13 @@ std::size_t blocks_in_use(const MemorySnapshot& snapshot) {
   return blocks;
 }
 
-std::string counted(std::size_t count, std::string_view one, std::string_view more) {
-  return fmt::format("{} {}", grouped(static_cast<std::int64_t>(count)), count == 1 ? one : more);
-}
-
 ExitCode write_log(const MemorySnapshot& snapshot, const std::filesystem::path& path, const Arguments& arguments) {
   const history::Device& device = only_device(snapshot, arguments.value("--device"));
-  OutputFile file{path, arguments.has("--force")};
+  OutputFile file{path, arguments.has("--force"), "-o"};
   const std::size_t lines = write_replay_log(snapshot, device, file);
   file.finish();
-  fmt::print("{}: {} of {}\n", path.native(), counted(lines, "call", "calls"), device_name(device.info));
+  fmt::print("{}: {} of {}\n", clean_text(path.native(), terminal_charset()), counted(lines, "call", "calls"),
+             device_name(device.info));
   return ExitCode::Done;
 }
 
@@ -121,7 +119,7 @@ ExitCode run(const Arguments& arguments, const Context& context) {
   if (format == Format::ReplayLog) {
     return write_log(taken.snapshot, path, arguments);
   }
-  OutputFile file{path, arguments.has("--force")};
+  OutputFile file{path, arguments.has("--force"), "-o"};
   const WrittenDocument written = write(taken.snapshot, format, file);
   file.finish();
   if (written.left_out > 0) {
@@ -129,8 +127,9 @@ ExitCode run(const Arguments& arguments, const Context& context) {
                                       counted(written.left_out, "earlier event was", "earlier events were")));
   }
   std::error_code ignored;
-  fmt::print("{}: {} in use, {} ({})\n", path.native(), counted(blocks_in_use(taken.snapshot), "block", "blocks"),
-             counted(written.events, "event", "events"), size_words(std::filesystem::file_size(path, ignored)));
+  fmt::print("{}: {} in use, {} ({})\n", clean_text(path.native(), terminal_charset()),
+             counted(blocks_in_use(taken.snapshot), "block", "blocks"), counted(written.events, "event", "events"),
+             size_words(std::filesystem::file_size(path, ignored)));
   return ExitCode::Done;
 }
 

@@ -5,6 +5,8 @@
 #include "viewer/model/collect.hpp"
 #include "viewer/model/target.hpp"
 
+#include <fmt/format.h>
+
 #include <array>
 #include <filesystem>
 #include <string_view>
@@ -23,11 +25,6 @@ std::variant<TakenSnapshot, Value> open_file(const std::string& path) {
   return taken;
 }
 
-bool is_there(const std::string& path) {
-  std::error_code ignored;
-  return std::filesystem::exists(path, ignored);
-}
-
 }  // namespace
 
 bool is_file_name(const std::string& word) {
@@ -37,6 +34,11 @@ bool is_file_name(const std::string& word) {
     ends_so |= word.size() > ending.size() && word.ends_with(ending);
   }
   return ends_so || word.find('/') != std::string::npos;
+}
+
+bool is_there(const std::string& word) {
+  std::error_code ignored;
+  return std::filesystem::is_regular_file(word, ignored);
 }
 
 std::variant<TakenSnapshot, Value> find_snapshot_or_json(const std::string& word, const Context& context) {
@@ -51,7 +53,12 @@ std::variant<TakenSnapshot, Value> find_snapshot_or_json(const std::string& word
     if (failure.code() != ExitCode::NotFound || !is_there(word)) {
       throw;
     }
-    return open_file(word);
+    try {
+      return open_file(word);
+    } catch (const Failure& of_file) {
+      throw Failure(of_file.code(),
+                    fmt::format("no process '{}', and of the file of that name: {}", word, of_file.what()));
+    }
   }
   return take_snapshot(view.processes[target]);
 }

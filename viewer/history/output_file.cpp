@@ -15,14 +15,11 @@
 namespace tidemark::viewer {
 namespace {
 
-[[noreturn]] void fail_exists(const std::filesystem::path& path) {
-  throw Failure(ExitCode::Failed, fmt::format("{} exists; -f overwrites it, -o writes elsewhere", path.native()));
-}
-
-void check_place(const std::filesystem::path& path, bool overwrite) {
+// Is there a file?
+bool check_place(const std::filesystem::path& path) {
   struct stat info {};
   if (::lstat(path.c_str(), &info) != 0) {
-    return;  // open() says more
+    return false;  // open() says more
   }
   if (S_ISDIR(info.st_mode)) {
     throw Failure(ExitCode::Failed, fmt::format("{} is a directory; name a file in it", path.native()));
@@ -30,16 +27,16 @@ void check_place(const std::filesystem::path& path, bool overwrite) {
   if (!S_ISREG(info.st_mode)) {
     throw Failure(ExitCode::Failed, fmt::format("{} is no ordinary file; name another", path.native()));
   }
-  if (!overwrite) {
-    fail_exists(path);
-  }
+  return true;
 }
 
 }  // namespace
 
-OutputFile::OutputFile(std::filesystem::path path, bool overwrite, unsigned mode)
-    : path_(std::move(path)), overwrite_(overwrite) {
-  check_place(path_, overwrite_);
+OutputFile::OutputFile(std::filesystem::path path, bool overwrite, std::string_view option, unsigned mode)
+    : path_(std::move(path)), option_(option), overwrite_(overwrite) {
+  if (check_place(path_) && !overwrite_) {
+    fail_exists();
+  }
   temporary_ = path_;
   temporary_ += fmt::format(".{}.part", ::getpid());
   // What it tells of a program is its owner's to share.
@@ -59,6 +56,11 @@ OutputFile::~OutputFile() {
 void OutputFile::fail(int error) const {
   throw Failure(error == EACCES || error == EPERM ? ExitCode::PermissionDenied : ExitCode::Failed,
                 fmt::format("cannot write {}: {}", path_.native(), std::strerror(error)));
+}
+
+void OutputFile::fail_exists() const {
+  throw Failure(ExitCode::Failed,
+                fmt::format("{} exists; -f overwrites it, {} writes elsewhere", path_.native(), option_));
 }
 
 void OutputFile::write(std::string_view bytes) {
@@ -82,7 +84,7 @@ void OutputFile::finish() {
   } else if (::link(temporary_.c_str(), path_.c_str()) == 0) {
     ::unlink(temporary_.c_str());
   } else if (errno == EEXIST) {
-    fail_exists(path_);                                           // made by somebody else meanwhile
+    fail_exists();                                                // made by somebody else meanwhile
   } else if (::rename(temporary_.c_str(), path_.c_str()) != 0) {  // a file system without links
     fail(errno);
   }

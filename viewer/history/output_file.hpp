@@ -10,8 +10,9 @@ namespace tidemark::viewer {
 
 class OutputFile final : public ByteSink {
  public:
-  // Throws Failure: the place is not for a file, or there is one and `overwrite` is false.
-  OutputFile(std::filesystem::path path, bool overwrite, unsigned mode = 0600);
+  // `option`: of the command, that names another file. Throws Failure: the place is not for a file, or there is one and
+  // `overwrite` is false.
+  OutputFile(std::filesystem::path path, bool overwrite, std::string_view option, unsigned mode = 0600);
   OutputFile(const OutputFile&) = delete;
   OutputFile& operator=(const OutputFile&) = delete;
   ~OutputFile() override;  // without finish() nothing stays
@@ -23,9 +24,11 @@ class OutputFile final : public ByteSink {
 
  private:
   [[noreturn]] void fail(int error) const;
+  [[noreturn]] void fail_exists() const;
 
   std::filesystem::path path_;
   std::filesystem::path temporary_;
+  std::string_view option_;
   bool overwrite_;
   int fd_ = -1;
 };

@@ -19,6 +19,23 @@ using testing::StartsWith;
 using ReportCommand = SnapshotWorld;
 using DiffCommand = SnapshotWorld;
 
+// The sample of a process that doesn't record.
+viewer::MemorySnapshot unrecorded() {
+  viewer::MemorySnapshot sample = sample_snapshot();
+  sample.recording.enabled = history::Enabled::Off;
+  sample.recording.stacks = history::Stacks::None;
+  sample.devices[0].events.clear();
+  sample.devices[0].events_ever = 0;
+  for (history::Segment& segment : sample.devices[0].segments) {
+    segment.stack = 0;
+    for (history::Block& block : segment.blocks) {
+      block.stack = 0;
+    }
+  }
+  sample.stacks.resize(1);
+  return sample;
+}
+
 // A program of that name in PATH?
 bool has_program(const char* name) {
   std::istringstream directories{std::getenv("PATH") == nullptr ? "" : std::getenv("PATH")};
@@ -92,6 +109,56 @@ TEST_F(ReportCommand, WritesStacksForFlameGraphs) {
   EXPECT_THAT(tidemark({"report", path("a.tmsnap"), "--folded"}).out, StartsWith("main;load(batch const&) 3145728\n"));
 }
 
+// One line with everything is no graph.
+TEST_F(ReportCommand, FoldsNoStacksWhereNoneWereRecorded) {
+  save_history(path("a.tmsnap"), unrecorded());
+
+  const Outcome folded = tidemark({"report", path("a.tmsnap"), "--folded"});
+
+  EXPECT_EQ(folded.exit_code, 1) << describe(folded);
+  EXPECT_THAT(folded.out, IsEmpty());
+  EXPECT_THAT(folded.err, HasSubstr("a.tmsnap: no stacks were recorded, so there are none to fold"));
+  EXPECT_THAT(tidemark({"report", path("a.tmsnap")}).out, HasSubstr("  by stack: no stacks were recorded; "));
+}
+
+TEST_F(ReportCommand, WritesAPageToStdoutAlone) {
+  save_history(path("a.tmsnap"), sample_snapshot());
+
+  const Outcome page = tidemark({"report", path("a.tmsnap"), "--html", "-"});
+  const Outcome file = tidemark({"report", path("a.tmsnap"), "--html", path("a.html")});
+
+  EXPECT_EQ(page.exit_code, 0) << describe(page);
+  EXPECT_EQ(page.out, text("a.html"));
+  EXPECT_EQ(file.out, path("a.html") + ": open it in a browser\n");
+  EXPECT_FALSE(fs::exists(path("-")));
+  EXPECT_EQ(tidemark({"report", path("a.tmsnap"), "--html", ""}).exit_code, 2);
+}
+
+// A word without a path is a process's name first.
+TEST_F(ReportCommand, SaysOfAWordThatIsNeitherWhatBothLack) {
+  write("train", "a script");
+  save_history(path("eval"), sample_snapshot());
+  const FakeProcess process(world_, {"label=eval", "history=" + path("fake")});
+  viewer::MemorySnapshot other = sample_snapshot();
+  other.devices[0].info.name = "The process's";
+  save_history(path("fake.1.tmsnap"), other, nonce_of(process));
+  fs::create_directory(path("folder"));
+
+  const Outcome neither = tidemark({"report", "train"});
+
+  EXPECT_EQ(neither.exit_code, 1);
+  EXPECT_THAT(neither.err,
+              HasSubstr("no process 'train', and of the file of that name: train is no snapshot; allowed:"));
+  EXPECT_THAT(tidemark({"report", "eval"}).out, HasSubstr("The process's"));
+  EXPECT_THAT(tidemark({"report", "./eval"}).out, HasSubstr("Sample device"));
+  EXPECT_THAT(tidemark({"report", "folder"}).err, HasSubstr("no process 'folder' (a pid, an id or a label)"));
+  for (const std::string word : {"train", "./eval", "none.pickle"}) {
+    const Outcome leaks = tidemark({"leaks", word});
+    EXPECT_EQ(leaks.exit_code, 2) << describe(leaks);
+    EXPECT_THAT(leaks.err, HasSubstr("'" + word + "' is a file, and nothing grows in one; two of them: tidemark diff"));
+  }
+}
+
 TEST_F(ReportCommand, WritesAPageThatShowsTheNumbersOfTheText) {
   if (!has_program("node")) {
     GTEST_SKIP() << "no node that could run the page's script";
@@ -132,7 +199,7 @@ TEST_F(ReportCommand, RefusesWhatItCannotDo) {
   write("a.html", "mine");
 
   EXPECT_THAT(tidemark({"report", path("a.tmsnap"), "--html", path("a.html")}).err,
-              HasSubstr("a.html exists; -f overwrites it"));
+              HasSubstr("a.html exists; -f overwrites it, --html writes elsewhere\n"));
   EXPECT_EQ(text("a.html"), "mine");
   EXPECT_EQ(tidemark({"report", path("a.tmsnap"), "--top", "many"}).exit_code, 2);
   EXPECT_EQ(tidemark({"report", path("a.tmsnap"), "--json", "--folded"}).exit_code, 2);
@@ -166,6 +233,18 @@ TEST_F(DiffCommand, ComparesTwoSnapshotsOfAnyForm) {
       json::parse(
           tidemark({"diff", path("old.pickle"), path("new.tmsnap"), "--json"}).out)["devices"][0]["after"]["blocks"],
       3);
+}
+
+// By stack everything would be a gain, and everything a loss.
+TEST_F(DiffCommand, GoesBySizeWhereOneOfThemHasNoStacks) {
+  save_history(path("old.tmsnap"), unrecorded());
+  save_history(path("new.tmsnap"), sample_snapshot());
+
+  const Outcome diff = tidemark({"diff", path("old.tmsnap"), path("new.tmsnap")});
+
+  EXPECT_EQ(diff.exit_code, 0) << describe(diff);
+  EXPECT_THAT(diff.out, HasSubstr("\n  by size: the same\n"));
+  EXPECT_THAT(diff.err, HasSubstr("old.tmsnap: no stacks were recorded; compared by size\n"));
 }
 
 TEST_F(DiffCommand, ComparesTheCountersOfTwoLooks) {

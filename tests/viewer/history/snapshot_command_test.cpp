@@ -22,6 +22,7 @@ using testing::EndsWith;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::MatchesRegex;
+using testing::Not;
 using testing::StartsWith;
 
 class SnapshotCommand : public SnapshotWorld {
@@ -144,6 +145,40 @@ TEST_F(SnapshotCommand, OfAProcessThatRefusesReadsWhatItRecords) {
   EXPECT_EQ(check("a.pickle").exit_code, 0);
 }
 
+// Nobody waits for an answer that cannot come.
+TEST_F(SnapshotCommand, OfAStoppedProcessAsksNothingAndReadsWhatItRecords) {
+  const FakeProcess process(world_, {"history=" + path("fake")});
+  viewer::MemorySnapshot sample = sample_snapshot();
+  sample.recording.kind = history::Kind::Live;
+  save_history(process.path() + ".hist", sample, nonce_of(process));
+  process.stop();
+
+  const Outcome done = snapshot({process.pid(), "-o", path("a.pickle")});
+
+  EXPECT_EQ(done.exit_code, 0) << describe(done);
+  EXPECT_THAT(done.err,
+              AllOf(HasSubstr("process " + process.pid() + " is stopped: its history was read from outside\n"),
+                    Not(HasSubstr("while it went on"))));
+  EXPECT_FALSE(fs::exists(path("fake.log")));
+}
+
+TEST_F(SnapshotCommand, OfAStoppedProcessWithoutHistoryFailsAtOnce) {
+  const FakeProcess process(world_, {"history=" + path("fake")});
+  process.stop();
+
+  const Outcome failed = snapshot({process.pid()});
+  const Outcome leaks = tidemark({"leaks", process.pid()});
+
+  EXPECT_EQ(failed.exit_code, 6) << describe(failed);
+  EXPECT_EQ(failed.err, "tidemark: process " + process.pid() +
+                            " is stopped and can make no snapshot, and it has no history that could be read; to let "
+                            "it go on: kill -CONT " +
+                            process.pid() + "\n");
+  EXPECT_EQ(leaks.exit_code, 6);
+  EXPECT_THAT(leaks.err, HasSubstr("is stopped: nothing grows there"));
+  EXPECT_FALSE(fs::exists(path("fake.log")));
+}
+
 TEST_F(SnapshotCommand, OfAProcessWithoutHistoryThatRefusesFailsWithWhatToType) {
   const FakeProcess process(world_, {"policy=off"});
 
@@ -178,8 +213,9 @@ TEST_F(SnapshotCommand, OfAKilledProcessThatDidNotRecordSaysSo) {
 
   EXPECT_EQ(failed.exit_code, 1) << describe(failed);
   EXPECT_THAT(failed.err,
-              HasSubstr("is dead (killed) and left no history: nothing was recorded when it ended; start it "
-                        "with: tidemark run --record -- CMD"));
+              HasSubstr("is dead (killed) and left no history: nothing was recorded when it ended; its last numbers: "
+                        "tidemark show " +
+                        process.id() + "; start it with: tidemark run --record -- CMD"));
 }
 
 // Somebody else's file beside a segment is not the process's history.
@@ -251,6 +287,19 @@ TEST_F(SnapshotCommand, NamesWhatIsWrongWithAPlaceToWriteTo) {
   const Outcome usage = snapshot({path("a.tmsnap"), "-o", path("a.txt")});
   EXPECT_EQ(usage.exit_code, 2);
   EXPECT_THAT(usage.err, HasSubstr("allowed: a name that ends in .pickle (for memory_viz), "));
+  EXPECT_EQ(snapshot({path("a.tmsnap"), "-o", ""}).exit_code, 2);
+}
+
+// A terminal would do what it says.
+TEST_F(SnapshotCommand, SaysNoNameOfAFileAsItIs) {
+  save_history(path("a.tmsnap"), sample_snapshot());
+  const std::string name = path("we\nird\x1b[2J.pickle");
+  const std::string said = path("we ird [2J.pickle");
+
+  EXPECT_THAT(snapshot({path("a.tmsnap"), "-o", name}).out, StartsWith(said + ": 5 blocks in use"));
+  EXPECT_THAT(snapshot({path("a.tmsnap"), "-o", name}).err, StartsWith("tidemark: " + said + " exists;"));
+  EXPECT_THAT(tidemark({"report", path("a.tmsnap"), "--html", path("we\nird")}).out,
+              StartsWith(path("we ird") + ": open"));
 }
 
 TEST_F(SnapshotCommand, LeavesNoHalfFileOnAFullDisk) {
