@@ -31,26 +31,63 @@ std::int64_t to_signed(std::uint64_t bytes) noexcept {
 constinit OutOfMemoryObservers out_of_memory_observers;
 
 bool OutOfMemoryObservers::attach(ShimObserver observer, void* data) noexcept {
-  std::size_t place = count_.load(std::memory_order_relaxed);
-  do {
-    if (place == kMost) {
-      return false;
+  for (Place& place : places_) {
+    std::uint64_t free = kFree;
+    if (!place.turn.compare_exchange_strong(free, kChanging, std::memory_order_acq_rel)) {
+      continue;
     }
-  } while (!count_.compare_exchange_weak(place, place + 1, std::memory_order_acq_rel));
-  places_[place].data.store(data, std::memory_order_relaxed);
-  places_[place].observer.store(observer, std::memory_order_release);
-  return true;
+    place.data.store(data, std::memory_order_release);
+    place.observer.store(observer, std::memory_order_release);
+    place.turn.store(attached_.fetch_add(1, std::memory_order_acq_rel) + 1, std::memory_order_release);
+    return true;
+  }
+  return false;
 }
 
 bool OutOfMemoryObservers::detach(ShimObserver observer, void* data) noexcept {
-  for (std::size_t i = std::min(count_.load(std::memory_order_acquire), kMost); i-- > 0;) {
-    ShimObserver attached = observer;
-    if (places_[i].data.load(std::memory_order_relaxed) == data &&
-        places_[i].observer.compare_exchange_strong(attached, nullptr, std::memory_order_acq_rel)) {
+  for (;;) {
+    Place* last = nullptr;
+    std::uint64_t last_turn = kFree;
+    for (Place& place : places_) {
+      const Attached attached = read(place);
+      if (attached.turn > last_turn && attached.observer == observer && attached.data == data) {
+        last = &place;
+        last_turn = attached.turn;
+      }
+    }
+    if (last == nullptr) {
+      return false;
+    }
+    // A turn is nobody else's ever, so it is still this observer's. Else another thread was faster: look again.
+    if (last->turn.compare_exchange_strong(last_turn, kFree, std::memory_order_acq_rel)) {
       return true;
     }
   }
-  return false;
+}
+
+bool OutOfMemoryObservers::empty() const noexcept {
+  return std::all_of(places_.begin(), places_.end(),
+                     [](const Place& place) { return place.turn.load(std::memory_order_acquire) == kFree; });
+}
+
+OutOfMemoryObservers::Attached OutOfMemoryObservers::read(const Place& place) noexcept {
+  const std::uint64_t turn = place.turn.load(std::memory_order_acquire);
+  const Attached attached{.turn = turn,
+                          .observer = place.observer.load(std::memory_order_acquire),
+                          .data = place.data.load(std::memory_order_acquire)};
+  const bool is_of_one = turn != kChanging && place.turn.load(std::memory_order_relaxed) == turn;
+  return is_of_one ? attached : Attached{};
+}
+
+OutOfMemoryObservers::Attached OutOfMemoryObservers::next(std::uint64_t behind, std::uint64_t last) const noexcept {
+  Attached found;
+  for (const Place& place : places_) {
+    const Attached attached = read(place);
+    if (attached.turn > behind && attached.turn <= last && (found.turn == kFree || attached.turn < found.turn)) {
+      found = attached;
+    }
+  }
+  return found;
 }
 
 void OutOfMemoryObservers::call(std::int32_t device, std::int64_t size, std::int64_t total,
@@ -59,11 +96,10 @@ void OutOfMemoryObservers::call(std::int32_t device, std::int64_t size, std::int
     return;
   }
   is_observing = true;
-  const std::size_t count = count_.load(std::memory_order_acquire);
-  for (std::size_t i = 0; i < count; ++i) {
-    if (const ShimObserver observer = places_[i].observer.load(std::memory_order_acquire); observer != nullptr) {
-      observer(device, size, total, free, places_[i].data.load(std::memory_order_relaxed));
-    }
+  // One that attaches others would else be followed by them without an end.
+  const std::uint64_t last = attached_.load(std::memory_order_acquire);
+  for (Attached each = next(kFree, last); each.turn != kFree; each = next(each.turn, last)) {
+    each.observer(device, size, total, free, each.data);
   }
   is_observing = false;
 }

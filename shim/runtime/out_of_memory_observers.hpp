@@ -22,21 +22,37 @@ class OutOfMemoryObservers {
  public:
   static constexpr std::size_t kMost = 64;
 
-  // False: there have been kMost already; a place isn't used again, as somebody may just be calling who was there.
+  // False: kMost are attached.
   [[nodiscard]] bool attach(ShimObserver observer, void* data) noexcept;
   // False: it is none. The one attached last, if it was more than once.
   [[nodiscard]] bool detach(ShimObserver observer, void* data) noexcept;
 
-  [[nodiscard]] bool empty() const noexcept { return count_.load(std::memory_order_acquire) == 0; }
-  // Each, in the order in which they were attached.
+  [[nodiscard]] bool empty() const noexcept;
+  // Each that is attached already, in the order in which they were attached.
   void call(std::int32_t device, std::int64_t size, std::int64_t total, std::int64_t free) const noexcept;
 
  private:
+  static constexpr std::uint64_t kFree = 0;
+  static constexpr std::uint64_t kChanging = ~std::uint64_t{0};
+
+  // `turn`: free, being filled, or the number of the attachment, which is never given again. Who reads it before and
+  // behind the other two, and finds the same, has the two of one attachment, also where the place has had several.
   struct Place {
+    std::atomic<std::uint64_t> turn{kFree};
     std::atomic<void*> data{nullptr};
-    std::atomic<ShimObserver> observer{nullptr};  // written last; null: not yet, or detached
+    std::atomic<ShimObserver> observer{nullptr};
   };
-  std::atomic<std::size_t> count_{0};  // places ever taken
+  struct Attached {
+    std::uint64_t turn = kFree;
+    ShimObserver observer = nullptr;
+    void* data = nullptr;
+  };
+  // kFree: nobody there, or just changing.
+  [[nodiscard]] static Attached read(const Place& place) noexcept;
+  // The first behind that turn, up to `last`.
+  [[nodiscard]] Attached next(std::uint64_t behind, std::uint64_t last) const noexcept;
+
+  std::atomic<std::uint64_t> attached_{0};  // turns ever given
   std::array<Place, kMost> places_;
 };
 extern constinit OutOfMemoryObservers out_of_memory_observers;

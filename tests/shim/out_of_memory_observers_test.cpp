@@ -88,5 +88,65 @@ TEST(OutOfMemoryObservers, AreAtMostSixtyFour) {
   EXPECT_FALSE(observers->attach(&note, nullptr));
 }
 
+// A library that attaches one around each of its steps was refused for good after 64 of them.
+TEST(OutOfMemoryObservers, GiveTheirPlaceToTheNext) {
+  const auto observers = std::make_unique<OutOfMemoryObservers>();
+  for (std::size_t i = 0; i < 3 * OutOfMemoryObservers::kMost; ++i) {
+    ASSERT_TRUE(observers->attach(&note, nullptr)) << i;
+    ASSERT_TRUE(observers->detach(&note, nullptr)) << i;
+  }
+
+  EXPECT_TRUE(observers->empty());
+}
+
+void note_name(std::int32_t, std::int64_t, std::int64_t, std::int64_t, void* data) {
+  static_cast<Seen*>(data)->calls.emplace_back(static_cast<Seen*>(data)->calls.empty() ? "first" : "later");
+}
+
+// The second place's observer is older than the one that was given the first place meanwhile.
+TEST(OutOfMemoryObservers, AreCalledInTheirOrderWhateverTheirPlaces) {
+  const auto observers = std::make_unique<OutOfMemoryObservers>();
+  Seen seen;
+  ASSERT_TRUE(observers->attach(&note, nullptr));
+  ASSERT_TRUE(observers->attach(&note_name, &seen));
+  ASSERT_TRUE(observers->detach(&note, nullptr));
+  ASSERT_TRUE(observers->attach(&note, &seen));
+
+  observers->call(1, 2, 3, 4);
+
+  EXPECT_EQ(seen.calls, (std::vector<std::string>{"first", "1 2 3 4"}));
+}
+
+TEST(OutOfMemoryObservers, DetachTheOneAttachedLast) {
+  const auto observers = std::make_unique<OutOfMemoryObservers>();
+  Seen seen;
+  ASSERT_TRUE(observers->attach(&fail_again, nullptr));
+  ASSERT_TRUE(observers->attach(&note, &seen));
+  ASSERT_TRUE(observers->attach(&note_name, &seen));
+  ASSERT_TRUE(observers->detach(&fail_again, nullptr));
+  ASSERT_TRUE(observers->attach(&note, &seen));  // at the first place, and the younger of the two
+
+  EXPECT_TRUE(observers->detach(&note, &seen));
+  observers->call(1, 2, 3, 4);
+
+  EXPECT_EQ(seen.calls, (std::vector<std::string>{"1 2 3 4", "later"}));
+}
+
+void attach_another(std::int32_t, std::int64_t, std::int64_t, std::int64_t, void* data) {
+  auto& observers = *static_cast<OutOfMemoryObservers*>(data);
+  EXPECT_TRUE(observers.detach(&attach_another, data));
+  EXPECT_TRUE(observers.attach(&attach_another, data));
+}
+
+TEST(OutOfMemoryObservers, ThatAttachThemselvesAnewAreCalledOnce) {
+  const auto observers = std::make_unique<OutOfMemoryObservers>();
+  ASSERT_TRUE(observers->attach(&attach_another, observers.get()));
+
+  observers->call(1, 2, 3, 4);
+
+  EXPECT_TRUE(observers->detach(&attach_another, observers.get()));
+  EXPECT_TRUE(observers->empty());
+}
+
 }  // namespace
 }  // namespace tidemark::runtime
