@@ -77,6 +77,16 @@ TEST(Running, SimulatesByPuttingTheSimulatorInFront) {
   EXPECT_THAT(outcome.out, HasSubstr("LD_LIBRARY_PATH=" + tree.simulator() + ":/mine\n"));
 }
 
+// Both simulated drivers lie there: without this a program that takes what there is took CUDA.
+TEST(Running, SimulatingMtiaLeavesTheSimulatedCudaWithoutADevice) {
+  const LaunchTree tree;
+
+  EXPECT_THAT(tree.run({"--simulate", "mtia", "env"}).out, HasSubstr("\nCUDA_SIM_DEVICES=0\n"));
+  EXPECT_THAT(tree.run({"--simulate", "mtia", "env"}, {{"CUDA_SIM_DEVICES", "3"}}).out,
+              HasSubstr("CUDA_SIM_DEVICES=3\n"));
+  EXPECT_THAT(tree.run({"--simulate", "cuda", "env"}).out, Not(HasSubstr("_SIM_DEVICES")));
+}
+
 TEST(Running, KeepsWhatIsPreloadedAlready) {
   const LaunchTree tree;
   const std::string other = (tree.base() / "libother.so").string();

@@ -253,6 +253,9 @@ Settings shim_settings(const Arguments& arguments, const Environment& environmen
   }
   if (const auto device = arguments.value("--simulate"); device && *device != "mtia" && *device != "cuda") {
     throw Failure(ExitCode::Usage, fmt::format("run: --simulate '{}'; allowed: mtia cuda", *device));
+  } else if (device == "mtia") {
+    // Both drivers lie in one directory, and who looks for an accelerator looks for CUDA first.
+    set_unless_set(settings, environment, "CUDA_SIM_DEVICES", "0");
   }
   return settings;
 }
