@@ -30,8 +30,8 @@ out=$("$root/usr/bin/tidemark" run -q -- sh -c 'grep -c libtidemark.so /proc/sel
 cat >"$root/CMakeLists.txt" <<'LINES'
 cmake_minimum_required(VERSION 3.22)
 project(consumer C)
-find_package(TidemarkMtia REQUIRED)
-find_package(TidemarkClient REQUIRED)
+find_package(TidemarkMtia 0.1 REQUIRED)
+find_package(TidemarkClient 0.1 REQUIRED)
 add_executable(consumer main.c)
 target_link_libraries(consumer Tidemark::mtia Tidemark::client)
 LINES
