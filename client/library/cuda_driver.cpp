@@ -6,6 +6,7 @@
 #include "client/library/drivers.hpp"
 #include "client/library/failure.hpp"
 #include "client/library/loaded_library.hpp"
+#include "client/library/never_destroyed.hpp"
 
 namespace tidemark::client {
 namespace {
@@ -123,8 +124,8 @@ class CudaDriver final : public Driver {
 }  // namespace
 
 Driver& cuda_driver() {
-  static CudaDriver driver;
-  return driver;
+  static NeverDestroyed<CudaDriver> driver;
+  return *driver;
 }
 
 Driver& driver_of(Backend backend) { return backend == Backend::Mtia ? mtia_driver() : cuda_driver(); }

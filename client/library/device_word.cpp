@@ -16,9 +16,8 @@ std::optional<std::uint32_t> read_number(std::string_view text) {
 }
 
 [[noreturn]] void refuse(std::string_view device) {
-  throw Failure(
-      TIDEMARK_ERROR_INVALID_ARGUMENT,
-      "device '" + std::string{device} + "'; allowed: cuda:N, mtia:N, cuda, mtia, N, NULL for the current one");
+  throw Failure(TIDEMARK_ERROR_INVALID_ARGUMENT,
+                "device " + quoted(device) + "; allowed: cuda:N, mtia:N, cuda, mtia, N, NULL for the current one");
 }
 
 }  // namespace
@@ -64,7 +63,7 @@ Backend read_backend(const char* backend) {
       return known;
     }
   }
-  throw Failure(TIDEMARK_ERROR_INVALID_ARGUMENT, "backend '" + std::string{backend} + "'; allowed: cuda, mtia");
+  throw Failure(TIDEMARK_ERROR_INVALID_ARGUMENT, "backend " + quoted(backend) + "; allowed: cuda, mtia");
 }
 
 std::string to_text(const DeviceName& device) {

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cerrno>
 #include <cstdio>
+#include <string_view>
 
 #include "client/library/command.hpp"
 #include "client/library/failure.hpp"
@@ -30,8 +31,14 @@ class TemporarySnapshot {
   std::string path_;
 };
 
+// A name that is nothing but an ending would make a hidden file that hardly anybody meant.
+bool has_ending(std::string_view path, std::string_view ending) {
+  const std::string_view name = path.substr(path.rfind('/') + 1);
+  return name.size() > ending.size() && name.ends_with(ending);
+}
+
 bool is_for_the_command(const std::string& path) {
-  return path.ends_with(".pickle") || path.ends_with(".json") || path.ends_with(".csv");
+  return has_ending(path, ".pickle") || has_ending(path, ".json") || has_ending(path, ".csv");
 }
 
 // A word that begins with a hyphen would be taken for an option.
@@ -41,16 +48,16 @@ std::string as_operand(const std::string& path) { return path.starts_with('-') ?
 
 void export_history(Subject& subject, const std::string& path) {
   const bool is_converted = is_for_the_command(path);
-  if (!is_converted && !path.ends_with(".tmsnap")) {
+  if (!is_converted && !has_ending(path, ".tmsnap")) {
     throw Failure(TIDEMARK_ERROR_INVALID_ARGUMENT,
-                  "'" + path + "'; allowed: a name that ends in .pickle (for memory_viz), .json, .csv or .tmsnap");
+                  quoted(path) + "; allowed: a name that ends in .pickle (for memory_viz), .json, .csv or .tmsnap");
   }
   const TemporarySnapshot saved{path};
   subject.save_snapshot(saved.path());
   if (is_converted) {
     run_tidemark({"snapshot", "--force", "--output=" + path, as_operand(saved.path())});
   } else if (std::rename(saved.path().c_str(), path.c_str()) != 0) {
-    throw system_failure("'" + path + "'", errno);
+    throw system_failure(quoted(path), errno);
   }
 }
 

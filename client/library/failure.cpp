@@ -4,6 +4,8 @@
 #include <cstring>
 #include <string>
 
+#include "shared/segment/text.hpp"
+
 namespace tidemark::client {
 namespace {
 
@@ -17,6 +19,12 @@ Failure system_failure(const std::string& what, int number) {
                    : number == ENOSPC || number == ENOMEM || number == EDQUOT ? TIDEMARK_ERROR_NO_SPACE
                                                                               : TIDEMARK_ERROR_SYSTEM;
   return {code, what + ": " + std::strerror(number)};
+}
+
+std::string quoted(std::string_view text) {
+  constexpr std::size_t kShown = 200;
+  const std::string_view shown = segment::cut_text(text, kShown);
+  return "'" + std::string{shown} + (shown.size() < text.size() ? "...'" : "'");
 }
 
 void remember_detail(const char* detail) noexcept {

@@ -9,6 +9,7 @@
 #include <new>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <type_traits>
 
 #include "client/include/tidemark/tidemark.h"
@@ -27,6 +28,9 @@ class Failure : public std::runtime_error {
 
 // "what: No space left on device", TIDEMARK_ERROR_SYSTEM or a better code for that errno.
 [[nodiscard]] Failure system_failure(const std::string& what, int number);
+
+// An argument in a detail: 'text', of which no more than 200 bytes are shown, so that what is said about it has room.
+[[nodiscard]] std::string quoted(std::string_view text);
 
 // Of the calling thread.
 void remember_detail(const char* detail) noexcept;

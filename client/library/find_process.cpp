@@ -45,8 +45,7 @@ struct Found {
   for (const std::size_t i : meant) {
     ids += (ids.empty() ? "" : ", ") + found.segments[i].reader.identity().id;
   }
-  throw Failure(TIDEMARK_ERROR_AMBIGUOUS,
-                "'" + std::string{target} + "' could be any of " + ids + "; name one by its id");
+  throw Failure(TIDEMARK_ERROR_AMBIGUOUS, quoted(target) + " could be any of " + ids + "; name one by its id");
 }
 
 // It is none that can be read: somebody else's, a file that is of no use, or there is none.
@@ -71,8 +70,8 @@ struct Found {
     }
   }
   throw Failure(TIDEMARK_ERROR_NO_SUCH_PROCESS,
-                "no process '" + std::string{target} +
-                    "' (a pid, an id or a label) publishes counters; 'tidemark ps' lists "
+                "no process " + quoted(target) +
+                    " (a pid, an id or a label) publishes counters; 'tidemark ps' lists "
                     "those that do");
 }
 

@@ -11,6 +11,7 @@
 
 using tidemark::client::answered;
 using tidemark::client::Failure;
+using tidemark::client::quoted;
 using tidemark::client::require;
 using tidemark::client::serving_shim;
 using tidemark::client::subject_of;
@@ -26,7 +27,7 @@ history::Enabled read_enabled(std::string_view text) {
     }
   }
   throw Failure(TIDEMARK_ERROR_INVALID_ARGUMENT,
-                "enabled '" + std::string{text} + "'; allowed: NULL (off), \"state\", \"all\"");
+                "enabled " + quoted(text) + "; allowed: NULL (off), \"state\", \"all\"");
 }
 
 history::Stacks read_stacks(const char* text) {
@@ -40,7 +41,7 @@ history::Stacks read_stacks(const char* text) {
     }
   }
   throw Failure(TIDEMARK_ERROR_INVALID_ARGUMENT,
-                "stacks '" + std::string{text} + "'; allowed: \"none\", \"cpp\", \"python\", \"all\"");
+                "stacks " + quoted(text) + "; allowed: \"none\", \"cpp\", \"python\", \"all\"");
 }
 
 void check_entries(std::uint64_t max_entries) {
@@ -80,7 +81,12 @@ int tidemark_attach_out_of_memory_observer(tidemark_out_of_memory_observer obser
   return answered([&] {
     require(reinterpret_cast<const void*>(observer), "observer");
     if (const tidemark::ShimTable* const shim = serving_shim(); shim != nullptr) {
-      tidemark::client::check_shim("observer", shim->attach_observer(observer, data));
+      const std::int32_t code = shim->attach_observer(observer, data);
+      if (code == tidemark::kShimBusy) {
+        throw Failure(TIDEMARK_ERROR_BUSY,
+                      "all 64 places for observers are taken; tidemark_detach_out_of_memory_observer() gives one back");
+      }
+      tidemark::client::check_shim("observer", code);
     }
     return int{TIDEMARK_OK};
   });
@@ -90,7 +96,9 @@ int tidemark_detach_out_of_memory_observer(tidemark_out_of_memory_observer obser
   return answered([&] {
     require(reinterpret_cast<const void*>(observer), "observer");
     if (const tidemark::ShimTable* const shim = serving_shim(); shim != nullptr) {
-      tidemark::client::check_shim("observer", shim->detach_observer(observer, data));
+      if (shim->detach_observer(observer, data) != tidemark::kShimOk) {
+        throw Failure(TIDEMARK_ERROR_INVALID_ARGUMENT, "this observer is not attached with this data");
+      }
     }
     return int{TIDEMARK_OK};
   });
@@ -116,7 +124,26 @@ int tidemark_phase_pop(tidemark_device_stats* peaks) {
 int tidemark_phase_stats(const char* device, tidemark_device_stats* out) {
   return answered([&] {
     require(out, "out");
-    tidemark::client::read_phase(tidemark::client::read_one_device(device), *out);
+    tidemark::client::read_innermost_phase(tidemark::client::read_one_device(device), *out);
+    return int{TIDEMARK_OK};
+  });
+}
+
+int64_t tidemark_phase_begin(void) {
+  return answered([] { return tidemark::client::begin_phase(); });
+}
+
+int tidemark_phase_read(int64_t phase, const char* device, tidemark_device_stats* out) {
+  return answered([&] {
+    require(out, "out");
+    tidemark::client::read_phase(phase, tidemark::client::read_one_device(device), *out);
+    return int{TIDEMARK_OK};
+  });
+}
+
+int tidemark_phase_end(int64_t phase) {
+  return answered([&] {
+    tidemark::client::end_phase(phase);
     return int{TIDEMARK_OK};
   });
 }

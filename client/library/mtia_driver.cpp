@@ -4,6 +4,7 @@
 #include "client/library/drivers.hpp"
 #include "client/library/failure.hpp"
 #include "client/library/loaded_library.hpp"
+#include "client/library/never_destroyed.hpp"
 
 namespace tidemark::client {
 namespace {
@@ -74,8 +75,8 @@ class MtiaDriver final : public Driver {
 }  // namespace
 
 Driver& mtia_driver() {
-  static MtiaDriver driver;
-  return driver;
+  static NeverDestroyed<MtiaDriver> driver;
+  return *driver;
 }
 
 }  // namespace tidemark::client

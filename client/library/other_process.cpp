@@ -41,7 +41,7 @@ void copy_file(const std::string& from, const std::string& to) {
   }
   const segment::FileHandle copy{::open(to.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600)};
   if (!copy) {
-    throw system_failure("'" + to + "'", errno);
+    throw system_failure(quoted(to), errno);
   }
   constexpr std::size_t kPiece = std::size_t{1} << 30;
   ssize_t copied = 0;
@@ -51,7 +51,7 @@ void copy_file(const std::string& from, const std::string& to) {
   if (copied < 0) {
     const int number = errno;
     ::unlink(to.c_str());
-    throw system_failure("'" + to + "'", number);
+    throw system_failure(quoted(to), number);
   }
 }
 
@@ -142,22 +142,30 @@ void OtherProcess::set_limit(const DeviceWord& device, std::uint64_t bytes) {
   act(bytes == 0 ? Operation::ClearLimit : Operation::SetLimit, device, bytes, kPatience);
 }
 
+// So long only for one that may be at work: whoever stopped it has other things to do than to let it answer.
+std::uint32_t OtherProcess::ask_patiently(const control::Order& order) {
+  if (reader_.state() == segment::ProcessState::Stopped) {
+    throw Failure(TIDEMARK_ERROR_TIMEOUT,
+                  "the process is stopped (SIGSTOP or a debugger) and answers nothing until it goes on");
+  }
+  return ask(order, kFilePatience);
+}
+
 void OtherProcess::record(history::Enabled enabled, history::Stacks stacks, std::uint64_t max_entries) {
   const std::lock_guard lock{mutex_};
-  ask({.operation = Operation::RecordStart,
-       .arguments = {static_cast<std::uint64_t>(enabled), static_cast<std::uint64_t>(stacks), max_entries}},
-      kFilePatience);
+  ask_patiently({.operation = Operation::RecordStart,
+                 .arguments = {static_cast<std::uint64_t>(enabled), static_cast<std::uint64_t>(stacks), max_entries}});
 }
 
 void OtherProcess::stop_recording() {
   const std::lock_guard lock{mutex_};
-  ask({.operation = Operation::RecordStop}, kFilePatience);
+  ask_patiently({.operation = Operation::RecordStop});
 }
 
 // The process puts it beside its segment, under the number of the control slot that asked.
 void OtherProcess::save_snapshot(const std::string& path) {
   const std::lock_guard lock{mutex_};
-  const std::uint32_t slot = ask({.operation = Operation::Snapshot, .arguments = {1}}, kFilePatience);
+  const std::uint32_t slot = ask_patiently({.operation = Operation::Snapshot, .arguments = {1}});
   const std::string made = reader_.path() + std::string{segment::kSnapshotSuffix} + std::to_string(slot);
   try {
     copy_file(made, path);

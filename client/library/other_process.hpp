@@ -39,6 +39,7 @@ class OtherProcess final : public Subject {
   [[nodiscard]] std::uint32_t slot_of(const DeviceWord& device);
   // The slot of the control file that was used. Requires: mutex_.
   std::uint32_t ask(const control::Order& order, std::chrono::milliseconds timeout);
+  std::uint32_t ask_patiently(const control::Order& order);
   void act(control::Operation operation, const DeviceWord& device, std::uint64_t argument,
            std::chrono::milliseconds timeout);
 

@@ -8,6 +8,8 @@
 #include <limits>
 
 #include "client/library/failure.hpp"
+#include "client/library/never_destroyed.hpp"
+#include "shared/segment/names.hpp"
 
 namespace tidemark::client {
 namespace {
@@ -75,8 +77,8 @@ void for_devices(const char* what, const DeviceWord& word, Act&& act) {
 }  // namespace
 
 OwnProcess& own_process() {
-  static OwnProcess own;
-  return own;
+  static NeverDestroyed<OwnProcess> own;
+  return *own;
 }
 
 bool OwnProcess::is_initialized(Backend backend) {
@@ -202,7 +204,19 @@ void OwnProcess::save_snapshot(const std::string& path) {
   if (shim == nullptr) {
     fail_uninitialised();
   }
-  check_shim(("snapshot '" + path + "'").c_str(), shim->save_snapshot(path.c_str()));
+  check_shim("snapshot " + quoted(path), shim->save_snapshot(path.c_str()));
+}
+
+// A library from before there was this entry has a segment all the same, and no word on it.
+OwnIdentity OwnProcess::identity() {
+  OwnIdentity own;
+  const ShimTable* const shim = serving_shim();
+  std::uint64_t nonce = 0;
+  if (shim != nullptr && shim->bytes > kShimFirstBytes &&
+      shim->identity(&nonce, own.label.data(), static_cast<std::uint32_t>(own.label.size())) == kShimOk) {
+    segment::id_of(nonce).copy(own.id.data(), own.id.size() - 1);
+  }
+  return own;
 }
 
 }  // namespace tidemark::client

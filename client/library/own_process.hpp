@@ -1,10 +1,18 @@
 // This process, through the preload library's table.
 #pragma once
 
+#include <array>
+
 #include "client/library/shim.hpp"
 #include "client/library/subject.hpp"
 
 namespace tidemark::client {
+
+// Both empty: it has no segment (yet).
+struct OwnIdentity {
+  std::array<char, 9> id{};      // 8 hex digits
+  std::array<char, 65> label{};  // up to 64 bytes
+};
 
 class OwnProcess final : public Subject {
  public:
@@ -26,6 +34,8 @@ class OwnProcess final : public Subject {
   void record(history::Enabled enabled, history::Stacks stacks, std::uint64_t max_entries) override;
   void stop_recording() override;
   void save_snapshot(const std::string& path) override;
+
+  [[nodiscard]] static OwnIdentity identity();
 };
 
 // Where a device of an initialised backend has no counters yet: zeros, or Failure for a device that there isn't.

@@ -1,6 +1,7 @@
-// Named scopes with peaks of their own: each thread has its stack of them; their peaks are kept by the library.
+// Scopes with peaks of their own, which are kept by the library: each by its ticket, or on its thread's stack.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "client/include/tidemark/tidemark.h"
@@ -8,11 +9,19 @@
 
 namespace tidemark::client {
 
-// All of the calling thread. Failure(INVALID_ARGUMENT) where none is open.
+// Without the library: a phase that measures nothing.
+inline constexpr std::int64_t kUnmeasured = 0;
+
+// Any thread, in any order. Failure(BUSY): too many are open; Failure(INVALID_ARGUMENT): no such phase.
+[[nodiscard]] std::int64_t begin_phase();
+// Uninitialised: zeros.
+void read_phase(std::int64_t ticket, const DeviceWord& device, tidemark_device_stats& out);
+void end_phase(std::int64_t ticket);
+
+// The calling thread's stack, also while the program ends. Failure(INVALID_ARGUMENT) where none is open.
 void push_phase(const char* name);
 void pop_phase();
-// Of the innermost. Uninitialised: zeros.
-void read_phase(const DeviceWord& device, tidemark_device_stats& out);
+void read_innermost_phase(const DeviceWord& device, tidemark_device_stats& out);
 [[nodiscard]] const char* phase_name();  // null: none
 void require_phase();
 

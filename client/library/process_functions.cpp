@@ -12,6 +12,20 @@ using tidemark::client::OtherProcess;
 using tidemark::client::require;
 using tidemark::client::subject_of;
 
+namespace {
+
+// Asked anew: a forked child has another, and before the first allocation there is none.
+const tidemark::client::OwnIdentity& own_identity_for_thread() {
+  thread_local tidemark::client::OwnIdentity identity{};
+  (void)answered([] {
+    identity = tidemark::client::OwnProcess::identity();
+    return 0;
+  });
+  return identity;
+}
+
+}  // namespace
+
 extern "C" {
 
 int tidemark_open(const char* target, tidemark_process** out) {
@@ -41,11 +55,11 @@ int64_t tidemark_process_pid(tidemark_process* process) {
 }
 
 const char* tidemark_process_id(tidemark_process* process) {
-  return process == nullptr ? "" : process->other->identity().id.c_str();
+  return process == nullptr ? own_identity_for_thread().id.data() : process->other->identity().id.c_str();
 }
 
 const char* tidemark_process_label(tidemark_process* process) {
-  return process == nullptr ? "" : process->other->identity().label.c_str();
+  return process == nullptr ? own_identity_for_thread().label.data() : process->other->identity().label.c_str();
 }
 
 int tidemark_process_device_count(tidemark_process* process) {

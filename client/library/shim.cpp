@@ -16,7 +16,7 @@ namespace {
 const ShimTable* find_table() {
   const auto function = reinterpret_cast<ShimFunction>(dlsym(RTLD_DEFAULT, kShimFunction));
   const ShimTable* const table = function == nullptr ? nullptr : function(kShimAbi);
-  const bool is_usable = table != nullptr && table->abi == kShimAbi && table->bytes >= sizeof(ShimTable) &&
+  const bool is_usable = table != nullptr && table->abi == kShimAbi && table->bytes >= kShimFirstBytes &&
                          table->basis_words == kBasisWords;
   return is_usable ? table : nullptr;
 }
@@ -28,8 +28,7 @@ const ShimTable* serving_shim() {
   return table != nullptr && table->is_served() == kShimOk ? table : nullptr;
 }
 
-void check_shim(const char* what, std::int64_t code) {
-  const std::string task{what};
+void check_shim(const std::string& task, std::int64_t code) {
   switch (code) {
     case kShimNotServed:
       throw Failure(TIDEMARK_ERROR_NOT_INITIALIZED, task + ": the library is off in this process");
@@ -38,7 +37,8 @@ void check_shim(const char* what, std::int64_t code) {
     case kShimInvalid:
       throw Failure(TIDEMARK_ERROR_INVALID_ARGUMENT, task + ": no such thing");
     case kShimBusy:
-      throw Failure(TIDEMARK_ERROR_BUSY, task + ": not now, a stream capture is open or all places are taken");
+      throw Failure(TIDEMARK_ERROR_BUSY,
+                    task + ": not now: a stream capture is open, or this is a callback of the driver");
     case kShimUnsupported:
       throw Failure(TIDEMARK_ERROR_UNSUPPORTED,
                     task + ": this process has no segment with a name to put it beside (TIDEMARK_SHM, TIDEMARK_DIR)");

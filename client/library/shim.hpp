@@ -1,6 +1,9 @@
 // The preload library in this process, if it is there.
 #pragma once
 
+#include <cstdint>
+#include <string>
+
 #include "shared/base/shim_table.hpp"
 
 namespace tidemark::client {
@@ -9,6 +12,6 @@ namespace tidemark::client {
 [[nodiscard]] const ShimTable* serving_shim();
 
 // Throws the Failure for a code of the table; kShimNoDevice and kShimNotServed among them.
-void check_shim(const char* what, std::int64_t code);
+void check_shim(const std::string& task, std::int64_t code);
 
 }  // namespace tidemark::client

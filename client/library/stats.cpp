@@ -100,8 +100,8 @@ void check_key(const char* key) {
   require(key, "key");
   if (!segment::find_stat(key) && find_extra(key) == segment::kExtraKeys) {
     throw Failure(TIDEMARK_ERROR_INVALID_ARGUMENT,
-                  "no counter '" + std::string{key} +
-                      "'; allowed: PyTorch's keys (allocated_bytes.all.current, num_ooms, ...), cache.*, held.*, "
+                  "no counter " + quoted(key) +
+                      "; allowed: PyTorch's keys (allocated_bytes.all.current, num_ooms, ...), cache.*, held.*, "
                       "lifetime_peak.*");
   }
 }

@@ -6,6 +6,7 @@
 // but for observers.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 namespace tidemark {
@@ -72,7 +73,14 @@ struct ShimTable {
   std::int32_t (*close_phase)(std::int64_t phase);
   // counters(), as if the peaks had been reset when the phase was opened.
   std::int32_t (*phase_counters)(std::int64_t phase, ShimDevice device, std::uint64_t* words);
+
+  // The number and the label of this process's segment; `label` gets as much as `room` has place for, with its NUL.
+  // kShimUnsupported: there is no segment (yet).
+  std::int32_t (*identity)(std::uint64_t* nonce, char* label, std::uint32_t room);
 };
+
+// What every library of this ABI has; entries behind it are asked for with `bytes`.
+inline constexpr std::uint32_t kShimFirstBytes = offsetof(ShimTable, identity);
 
 // Null: the library has no table of this ABI.
 using ShimFunction = const ShimTable* (*)(std::uint32_t abi);

@@ -82,6 +82,10 @@ class Publisher final : private ServiceWork {
 
   // From any thread: start() has succeeded, the rest has something to work on.
   [[nodiscard]] bool is_published() const noexcept { return is_published_.load(std::memory_order_acquire); }
+  // From any thread: the segment's number; nothing: there is none.
+  [[nodiscard]] std::optional<std::uint64_t> nonce() const noexcept {
+    return is_published() ? std::optional{writer_->nonce()} : std::nullopt;
+  }
 
  private:
   void serve_once() noexcept override;

@@ -5,6 +5,7 @@
 
 #include "shared/base/scratch.hpp"
 #include "shared/history/words.hpp"
+#include "shared/segment/text.hpp"
 #include "shim/hook/reentry_guard.hpp"
 #include "shim/runtime/out_of_memory_observers.hpp"
 #include "shim/runtime/runtime.hpp"
@@ -214,6 +215,21 @@ std::int32_t phase_counters(std::int64_t phase, ShimDevice wanted, std::uint64_t
   });
 }
 
+std::int32_t identity(std::uint64_t* nonce, char* label, std::uint32_t room) noexcept {
+  Runtime* const runtime = runtime_if_built();
+  const std::optional<std::uint64_t> found = runtime == nullptr ? std::nullopt : runtime->segment_nonce();
+  if (!found) {
+    return kShimUnsupported;
+  }
+  *nonce = *found;
+  if (room > 0) {
+    const std::string_view text = segment::cut_text(runtime->label(), room - 1);
+    std::memcpy(label, text.data(), text.size());
+    label[text.size()] = '\0';
+  }
+  return kShimOk;
+}
+
 constexpr ShimTable kTable{
     .abi = kShimAbi,
     .bytes = sizeof(ShimTable),
@@ -235,6 +251,7 @@ constexpr ShimTable kTable{
     .open_phase = &open_phase,
     .close_phase = &close_phase,
     .phase_counters = &phase_counters,
+    .identity = &identity,
 };
 
 }  // namespace

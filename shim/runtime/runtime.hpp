@@ -91,6 +91,10 @@ class Runtime {
   // Memory that is counted and not cached.
   [[nodiscard]] alloc::KindBooks& kinds() noexcept { return kinds_.books(); }
 
+  // Of the segment; nothing: there is none.
+  [[nodiscard]] std::optional<std::uint64_t> segment_nonce() const noexcept { return publisher_.nonce(); }
+  [[nodiscard]] std::string_view label() const noexcept { return options_.label.view(); }
+
   [[nodiscard]] publish::Historian& historian() noexcept { return publisher_.historian(); }
 
   // The program's own wish, over what the options say: at once, or with the first allocation that succeeds.

@@ -8,13 +8,15 @@
  *   reset, accumulated, empty DEVICE; limit DEVICE SIZE; the code. limited DEVICE: the number
  *   info DEVICE                  "CODE FREE TOTAL"
  *   devices                      their names
- *   state                        of the subject: "STATE PID"
+ *   state                        of the subject: "STATE PID"; identity: "ID [LABEL]"
  *   loaded                       "LOADED CUDA_INITIALIZED MTIA_INITIALIZED BACKEND"
  *   driver BACKEND               "COUNT CURRENT"; init BACKEND, set BACKEND N: the code
  *   record ENABLED STACKS ENTRIES, export PATH: the code
  *   observe, ignore              attaches and detaches an observer that counts, asks and frees; the code
  *   observed                     what it was last told, and found: "CALLS DEVICE SIZE TOTAL FREE ALLOCATED OOMS FREED"
  *   push NAME, pop, name         "CODE ALLOCATED_PEAK RESERVED_PEAK HELD_PEAK FREED" for pop; phase DEVICE: the same
+ *   begin, read PHASE DEVICE, end PHASE: a phase by its ticket, the same as above, the code
+ *   exit                         ends, and goes on in a handler of atexit()
  *   detail                       the last failure's line
  *   thread COMMAND...            does it in a thread that ends with it
  *   fork                         the child goes on ("child PID"); when it has ended the parent does */
@@ -64,6 +66,8 @@ static void print_peaks(int code, const tidemark_device_stats* stats) {
          (long long)stats->reserved_bytes.all.peak, (long long)stats->held_peak_bytes,
          (long long)stats->allocated_bytes.all.freed);
 }
+
+static int64_t number_of(const char* word) { return word == NULL ? 0 : strtoll(word, NULL, 10); }
 
 static void allocate(size_t size) {
   for (int slot = 0; slot < kSlots; ++slot) {
@@ -129,6 +133,13 @@ static int do_memory_command(const char* command, const char* first, const char*
   } else if (strcmp(command, "phase") == 0) {
     const int code = tidemark_phase_stats(or_null(first), &stats);
     print_peaks(code, &stats);
+  } else if (strcmp(command, "begin") == 0) {
+    printf("%lld\n", (long long)tidemark_phase_begin());
+  } else if (strcmp(command, "read") == 0) {
+    const int code = tidemark_phase_read(number_of(first), or_null(second), &stats);
+    print_peaks(code, &stats);
+  } else if (strcmp(command, "end") == 0) {
+    printf("%d\n", tidemark_phase_end(number_of(first)));
   } else if (strcmp(command, "name") == 0) {
     puts(tidemark_phase_name() == NULL ? "-" : tidemark_phase_name());
   } else {
@@ -151,6 +162,9 @@ static int do_other_command(const char* command, const char* first, const char* 
     puts("");
   } else if (strcmp(command, "state") == 0) {
     printf("%s %lld\n", tidemark_process_state(subject), (long long)tidemark_process_pid(subject));
+  } else if (strcmp(command, "identity") == 0) {
+    printf("%s [", tidemark_process_id(subject));
+    printf("%s]\n", tidemark_process_label(subject));
   } else if (strcmp(command, "loaded") == 0) {
     const char* backend = tidemark_current_backend();
     printf("%d %d %d %s\n", tidemark_is_loaded(), tidemark_is_initialized("cuda"), tidemark_is_initialized("mtia"),
@@ -214,16 +228,23 @@ static void do_command(char* line) {
     printf("%d\n", (int)mtiaSetDevice(atoi(first)));
   } else if (strcmp(command, "fork") == 0) {
     become_child();
+  } else if (strcmp(command, "exit") == 0) {
+    exit(0);
   } else if (!do_memory_command(command, first, second) && !do_other_command(command, first, second, third)) {
     puts("no such command");
   }
 }
 
-int main(void) {
+static void do_commands(void) {
   static char line[4096];
   while (fgets(line, sizeof line, stdin) != NULL) {
     do_command(line);
     fflush(stdout);
   }
+}
+
+int main(void) {
+  atexit(do_commands); /* before anything of the library: its own handlers, if it had any, would have run by then */
+  do_commands();
   return 0;
 }

@@ -1,4 +1,5 @@
 // tidemark.h in a C program that allocates on the simulated MTIA driver, under the library and without it.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -88,7 +89,9 @@ TEST_F(OwnProcess, RefusesWhatIsNoDeviceKeyOrFormat) {
   EXPECT_EQ(guest.ask("stat - -"), code(TIDEMARK_ERROR_INVALID_ARGUMENT));
   EXPECT_EQ(guest.ask("record some all 0"), code(TIDEMARK_ERROR_INVALID_ARGUMENT));
   EXPECT_EQ(guest.ask("record all some 0"), code(TIDEMARK_ERROR_INVALID_ARGUMENT));
-  EXPECT_EQ(guest.ask("export memory.txt"), code(TIDEMARK_ERROR_INVALID_ARGUMENT));
+  for (const char* path : {"memory.txt", ".json", ".tmsnap", "memory.json/", "some/.pickle", "json"}) {
+    EXPECT_EQ(guest.ask("export " + std::string{path}), code(TIDEMARK_ERROR_INVALID_ARGUMENT)) << path;
+  }
   EXPECT_EQ(guest.ask("driver metal"), "-1001 -1001");
   EXPECT_EQ(guest.ask("set mtia 2"), code(TIDEMARK_ERROR_NO_SUCH_DEVICE));
   EXPECT_EQ(guest.ask("set mtia -1"), code(TIDEMARK_ERROR_NO_SUCH_DEVICE));
@@ -183,36 +186,52 @@ TEST_F(OwnProcess, TellsObserversOfEachFailureWithoutALock) {
   EXPECT_EQ(guest.ask("observed").substr(0, 2), "2 ");
 }
 
-TEST_F(OwnProcess, MeasuresPhasesWithinPhases) {
+TEST_F(OwnProcess, AttachesSixtyFourObserversAtATime) {
   ApiGuest guest{world_.under_shim({})};
-  const std::string held = guest.alloc(4 * kMiB);
-  EXPECT_EQ(guest.ask("push outer"), "0");
-  guest.ask("free " + guest.alloc(64 * kMiB));
-  EXPECT_EQ(guest.ask("push inner"), "0");
-  guest.ask("free " + guest.alloc(8 * kMiB));
-  EXPECT_EQ(guest.ask("name"), "inner");
-  EXPECT_EQ(guest.ask("reset -"), "0");
-  EXPECT_EQ(guest.ask("thread pop"), "-1001 0 0 0 0") << "another thread's stack is its own";
-  EXPECT_EQ(guest.ask("thread push brief"), "0") << "and ends with it";
-
-  EXPECT_EQ(guest.ask("phase mtia:0").substr(0, 10), "0 12582912");
-  EXPECT_EQ(guest.ask("phase mtia:1"), "0 0 0 0 0");
-  EXPECT_EQ(guest.ask("pop").substr(0, 10), "0 12582912");
-  EXPECT_EQ(guest.ask("name"), "outer");
-  EXPECT_EQ(guest.ask("pop").substr(0, 10), "0 71303168");
-  EXPECT_EQ(guest.ask("name"), "-");
-  EXPECT_EQ(guest.ask("numbers -").substr(0, 15), "4194304 4194304") << "the process's own peak was reset between";
-}
-
-TEST_F(OwnProcess, HasAtMostSixtyFourPhasesOpen) {
-  ApiGuest guest{world_.under_shim({})};
+  for (int i = 0; i < 100; ++i) {
+    ASSERT_EQ(guest.ask("observe"), "0") << i;
+    ASSERT_EQ(guest.ask("ignore"), "0") << i;
+  }
   for (int i = 0; i < 64; ++i) {
-    ASSERT_EQ(guest.ask("push some"), "0") << i;
+    ASSERT_EQ(guest.ask("observe"), "0") << i;
   }
 
-  EXPECT_EQ(guest.ask("push one-more"), code(TIDEMARK_ERROR_BUSY));
-  EXPECT_EQ(guest.ask("pop"), "0 0 0 0 0");
-  EXPECT_EQ(guest.ask("push one-more"), "0");
+  EXPECT_EQ(guest.ask("observe"), code(TIDEMARK_ERROR_BUSY));
+  EXPECT_THAT(guest.ask("detail"), testing::StartsWith("all 64 places for observers are taken"));
+}
+
+TEST_F(OwnProcess, HasTheIdAndLabelThatTheViewerShows) {
+  Launch launch = world_.under_shim({});
+  launch.environment["TIDEMARK_LABEL"] = "mine";
+  launch.environment["TIDEMARK_LOG"] = "off";
+  ApiGuest guest{launch};
+  EXPECT_EQ(guest.ask("identity"), " []") << "no segment yet";
+  guest.alloc(1000);
+
+  const std::string id = world_.process(guest.pid())["id"];
+  EXPECT_EQ(guest.ask("identity"), id + " [mine]");
+  EXPECT_EQ(guest.ask("fork").substr(0, 6), "child ");
+  EXPECT_EQ(guest.ask("identity"), " []");
+  guest.alloc(1000);
+  EXPECT_THAT(guest.ask("identity"), testing::MatchesRegex("[0-9a-f]+ \\[mine\\]"));
+  EXPECT_NE(guest.ask("identity"), id + " [mine]");
+}
+
+// A caller's word of a thousand bytes left no room for what was wrong with it.
+TEST_F(OwnProcess, ShowsNoMoreThanTheBeginningOfAnArgument) {
+  ApiGuest guest{world_.under_shim({})};
+  guest.alloc(1000);
+  const std::string word(1000, 'x');
+  const std::string shown = "'" + word.substr(0, 200) + "...'";
+
+  for (const std::string& command : {"numbers " + word, "stat - " + word, "record " + word + " all 0",
+                                     "record all " + word + " 0", "export " + word, "init " + word}) {
+    EXPECT_THAT(guest.ask(command), testing::StartsWith(code(TIDEMARK_ERROR_INVALID_ARGUMENT))) << command;
+    EXPECT_THAT(guest.ask("detail"), testing::AllOf(testing::HasSubstr(shown), testing::HasSubstr("; allowed: ")))
+        << command;
+  }
+  EXPECT_EQ(guest.ask("subject " + word), code(TIDEMARK_ERROR_NO_SUCH_PROCESS));
+  EXPECT_THAT(guest.ask("detail"), testing::StartsWith("no process " + shown + " (a pid"));
 }
 
 TEST_F(OwnProcess, BeginsAnewInAForkedChild) {
@@ -248,6 +267,8 @@ TEST_F(OwnProcess, RecordsFromItsFirstAllocationAndExports) {
   EXPECT_EQ(guest.ask("export " + json), "0") << "over what is there";
   EXPECT_EQ(guest.ask("export " + world_.directory() + "/memory.pickle"), "0");
   EXPECT_EQ(guest.ask("export " + world_.directory() + "/memory.tmsnap"), "0");
+  EXPECT_EQ(guest.ask("export " + world_.directory() + "/memory.csv"), "0");
+  EXPECT_TRUE(std::filesystem::remove(world_.directory() + "/memory.csv"));
   EXPECT_EQ(guest.ask("record - - 0"), "0");
   EXPECT_TRUE(world_.process(guest.pid())["recording"].is_null());
 

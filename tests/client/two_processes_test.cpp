@@ -38,6 +38,7 @@ class TwoProcesses : public testing::Test {
 
 TEST_F(TwoProcesses, SeeTheSameNumbers) {
   EXPECT_EQ(looker_.ask("state"), "live " + std::to_string(seen_.pid()));
+  EXPECT_EQ(looker_.ask("identity"), world_.process(seen_.pid())["id"].get<std::string>() + " [watched]");
   EXPECT_EQ(looker_.ask("devices"), "mtia:0");
   EXPECT_EQ(looker_.ask("numbers -"), "4194304 12582912 20971520 20971520");
 
@@ -108,6 +109,12 @@ TEST_F(TwoProcesses, OneThatIsStoppedDoesNotAnswerAndIsRead) {
   EXPECT_EQ(looker_.ask("state").substr(0, 7), "stopped");
   EXPECT_EQ(looker_.ask("numbers -").substr(0, 16), "4194304 12582912");
   EXPECT_EQ(looker_.ask("reset all"), "-1010");
+  for (const char* command : {"record state none 0", "record - - 0", "export memory.json"}) {
+    EXPECT_EQ(looker_.ask(command), "-1010") << command;
+    EXPECT_EQ(looker_.ask("detail"),
+              "the process is stopped (SIGSTOP or a debugger) and answers nothing until it goes on")
+        << command << " is refused at once";
+  }
   seen_.signal(SIGCONT);
   std::string answer;
   for (int i = 0; i < 20 && answer != "0"; ++i) {  // it may take its time to wake up

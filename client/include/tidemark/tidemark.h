@@ -48,7 +48,7 @@ enum {
   TIDEMARK_ERROR_BAD_SEGMENT = -1007,     /* damaged, or made by nobody we know */
   TIDEMARK_ERROR_WRONG_VERSION = -1008,   /* made by a library of another layout */
   TIDEMARK_ERROR_GONE = -1009,            /* the process has ended since it was opened, or was dead before */
-  TIDEMARK_ERROR_TIMEOUT = -1010,         /* no answer in time */
+  TIDEMARK_ERROR_TIMEOUT = -1010,         /* no answer in time, or none to be had: it is stopped */
   TIDEMARK_ERROR_DEFERRED = -1011,        /* accepted; done inside the program's next call */
   TIDEMARK_ERROR_BUSY = -1012,            /* not now: a stream capture is open, or all places are taken */
   TIDEMARK_ERROR_UNSUPPORTED = -1013,     /* not in this process */
@@ -98,7 +98,8 @@ TIDEMARK_API void tidemark_close(tidemark_process* process); /* NULL: nothing */
 TIDEMARK_API const char* tidemark_process_state(tidemark_process* process);
 /* As this process counts; 0: not visible from here, or dead. */
 TIDEMARK_API int64_t tidemark_process_pid(tidemark_process* process);
-/* 8 hex digits; the label, "" for none. Good until tidemark_close(). */
+/* 8 hex digits; the label, "" for none. Good until tidemark_close(); of the own process ("" until it has a segment,
+ * which comes with its first allocation) until the thread's next call. */
 TIDEMARK_API const char* tidemark_process_id(tidemark_process* process);
 TIDEMARK_API const char* tidemark_process_label(tidemark_process* process);
 /* How many devices it has used, and the name ("cuda:0") of one of them; NULL behind the last. The name is good until
@@ -197,9 +198,10 @@ TIDEMARK_API int64_t tidemark_memory_limit(tidemark_process* process, const char
  * before its first allocation: begins with it. */
 TIDEMARK_API int tidemark_record_memory_history(tidemark_process* process, const char* enabled, const char* stacks,
                                                 uint64_t max_entries);
-/* Every block, and what was recorded, into a file, over what is there: ".pickle" for PyTorch's memory_viz, ".json", or
- * ".tmsnap", which the command `tidemark` reads. The first two are made by that command (it looks up the names of
- * functions, outside this process): it is looked for beside this library and in PATH. */
+/* Every block, and what was recorded, into a file, over what is there. The name's ending says how: ".pickle" for
+ * PyTorch's memory_viz, ".json", ".csv" (allocations and frees, as RMM logs them), or ".tmsnap", which the command
+ * `tidemark` reads. All but the last are made by that command (it looks up the names of functions, outside this
+ * process): it is looked for beside this library and in PATH. */
 TIDEMARK_API int tidemark_export_memory_history(tidemark_process* process, const char* path);
 
 /* ---- Out of memory ---- */
@@ -207,8 +209,8 @@ TIDEMARK_API int tidemark_export_memory_history(tidemark_process* process, const
 /* Called for each allocation of this process that fails for want of memory, in its thread, without a lock, before that
  * call returns: `size` is what the program asked for, `total` the device's memory (or the limit), `free` what the
  * driver has left. It may call every function here, allocate and free; a failure that it meets itself calls nobody. It
- * must not throw. Observers are called in the order in which they were attached, and outlive a fork; a process can
- * attach 64. Without the library: accepted, and never called. */
+ * must not throw. Observers are called in the order in which they were attached, and outlive a fork; 64 can be
+ * attached at a time (TIDEMARK_ERROR_BUSY). Without the library: accepted, and never called. */
 typedef void (*tidemark_out_of_memory_observer)(int device, int64_t size, int64_t total, int64_t free, void* data);
 TIDEMARK_API int tidemark_attach_out_of_memory_observer(tidemark_out_of_memory_observer observer, void* data);
 /* A call that another thread has begun may still be under way when this returns. */
@@ -228,6 +230,14 @@ TIDEMARK_API int tidemark_phase_pop(tidemark_device_stats* peaks);
 TIDEMARK_API int tidemark_phase_stats(const char* device, tidemark_device_stats* out);
 /* The name of this thread's innermost phase, NULL for none. Good until it is popped. */
 TIDEMARK_API const char* tidemark_phase_name(void);
+
+/* The same for parts that overlap instead of nesting (coroutines, callbacks): not on a thread's stack, any thread may
+ * read and end them, in any order. They take their places from the same 64, and stay until they are ended. A ticket,
+ * not negative; 0: there is no library to measure, and everything succeeds with zeros. */
+TIDEMARK_API int64_t tidemark_phase_begin(void);
+/* TIDEMARK_ERROR_INVALID_ARGUMENT: it has ended, or was begun before this process was forked. */
+TIDEMARK_API int tidemark_phase_read(int64_t phase, const char* device, tidemark_device_stats* out);
+TIDEMARK_API int tidemark_phase_end(int64_t phase);
 
 #ifdef __cplusplus
 }

@@ -136,6 +136,9 @@ _TYPES = {
     "tidemark_phase_pop": (c_int, [POINTER(DeviceStats)]),
     "tidemark_phase_stats": (c_int, [c_char_p, POINTER(DeviceStats)]),
     "tidemark_phase_name": (c_char_p, []),
+    "tidemark_phase_begin": (c_int64, []),
+    "tidemark_phase_read": (c_int, [c_int64, c_char_p, POINTER(DeviceStats)]),
+    "tidemark_phase_end": (c_int, [c_int64]),
 }
 
 
@@ -168,7 +171,31 @@ def checked(code: int) -> int:
     return code
 
 
-def device_names(process: Optional[c_void_p] = None) -> List[str]:
+def unsigned(value: int, name: str) -> int:
+    """A number as the library takes it, where ctypes would take it modulo 2**64."""
+    if not 0 <= value < 1 << 64:
+        raise ValueError(f"{name} {value}; allowed: 0 and above")
+    return value
+
+
+class Handle:
+    """A process that the library has opened.
+
+    It is closed with the last reference: a call that is under way holds one, whoever lets go of his meanwhile. So nobody
+    waits, and nobody reads what was closed.
+    """
+
+    def __init__(self, target: str) -> None:
+        self._as_parameter_ = c_void_p()  # what ctypes takes for the object
+        self._close = library().tidemark_close  # modules may be gone when an interpreter ends
+        checked(library().tidemark_open(encoded(target), ctypes.byref(self._as_parameter_)))
+
+    def __del__(self) -> None:
+        if hasattr(self, "_close"):
+            self._close(self._as_parameter_)
+
+
+def device_names(process: Optional[Handle] = None) -> List[str]:
     """The devices that a process has used; None: this one."""
     names = []
     while (name := library().tidemark_process_device(process, len(names))) is not None:
