@@ -273,6 +273,8 @@ class AnotherProcess(Case):
         self.assert_row(looker, 'p.set_memory_limit(None)', None)
         self.assert_row(looker, 'p.memory_limit()', None)
         self.assert_row(looker, 'p.get_memory_info()', ('TidemarkError', 'has not asked its driver'))
+        self.assert_row(looker, f'p.set_memory_limit({1 << 64})', ('ValueError', f'size {1 << 64}; allowed'))
+        self.assert_row(looker, 'p.record_memory_history("all", max_entries=-1)', ('ValueError', 'max_entries -1; allowed'))
         self.assert_row(looker, 'p.record_memory_history("state", "none")', None)
         snapshot = looker.value('p.snapshot()')
         self.assertEqual(4 * MIB, snapshot['segments'][0]['allocated_size'])
@@ -349,33 +351,6 @@ class Observers(Case):
         done = subprocess.run([sys.executable, '-c', script], env=environment(self.directory, True, TIDEMARK_LOG='off'),
                               capture_output=True, text=True, timeout=LIMIT_S)
         self.assertEqual(('observed\ncode 2\ncode 2\n', '', 0), (done.stdout, done.stderr, done.returncode))
-
-
-class Phases(Case):
-    def test_nest_and_disturb_nobody(self):
-        guest = self.guest('mtia')
-        guest.value(f'alloc({4 * MIB})')
-        for line in ('outer, inner = tidemark.phase("outer"), tidemark.phase("inner")', 'outer.__enter__()',
-                     f'free(alloc({64 * MIB}))', 'inner.__enter__()', f'free(alloc({8 * MIB}))',
-                     'here.reset_peak_memory_stats()'):
-            guest.answer(line)
-        self.assert_row(guest, 'inner.max_memory_allocated()', ('RuntimeError', "phase 'inner' has not ended yet"))
-        guest.value('inner.__exit__(None, None, None)')
-        guest.value('outer.__exit__(None, None, None)')
-
-        self.assert_row(guest, 'inner.max_memory_allocated()', 12 * MIB)
-        self.assert_row(guest, 'outer.max_memory_allocated("mtia:0")', 68 * MIB)
-        self.assert_row(guest, 'outer.max_memory_allocated("mtia:1")', 0)
-        self.assert_row(guest, 'outer.memory_stats()["allocated_bytes.all.peak"]', 68 * MIB)
-        self.assert_row(guest, 'outer.max_memory_held() == outer.max_memory_reserved()', True)
-        self.assert_row(guest, 'here.max_memory_allocated()', 4 * MIB)
-
-    def test_end_with_an_exception_and_decorate(self):
-        guest = self.guest('mtia')
-        guest.value('alloc(1000)')
-        guest.answer('exec("@tidemark.phase(\'step\')\\ndef step(): raise KeyError(\'mine\')")')
-        self.assert_row(guest, 'step()', ('KeyError', 'mine'))
-        self.assert_row(guest, 'tidemark._library.library().tidemark_phase_name()', None)
 
 
 class TheGuide(Case):

@@ -49,6 +49,8 @@ class Backend:
         A negative one changes nothing.
         """
         index = index_of(device, self.name)
+        if index is not None and index >= 1 << 31:  # ctypes would take it modulo 2**32
+            raise InvalidDevice(f"there is no {self.name}:{index}")
         if index is not None and index >= 0:  # below 0: nothing is changed, as in PyTorch
             checked(library().tidemark_set_device(encoded(self.name), index))
 

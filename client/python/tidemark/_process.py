@@ -1,15 +1,13 @@
 """Another process."""
 
-import ctypes
 import os
 from collections import OrderedDict
-from ctypes import c_void_p
 from types import TracebackType
 from typing import Any, Dict, List, Optional, Tuple, Type, Union
 
 from . import _library, _snapshot, _stats
 from ._errors import NotInitialized
-from ._library import DeviceStats, checked, encoded, library
+from ._library import DeviceStats, Handle, checked, encoded, library, unsigned
 from ._summary import summary
 
 
@@ -30,20 +28,20 @@ class Process:
     """
 
     def __init__(self, target: Union[int, str]) -> None:
-        handle = c_void_p()
-        checked(library().tidemark_open(encoded(str(target)), ctypes.byref(handle)))
-        self._handle: Optional[c_void_p] = handle
+        self._handle: Optional[Handle] = Handle(str(target))
 
-    def _opened(self) -> c_void_p:
-        if self._handle is None:
+    def _opened(self) -> Handle:
+        handle = self._handle  # read once: another thread may close it at any time
+        if handle is None:
             raise ValueError("the process was closed")
-        return self._handle
+        return handle
 
     def close(self) -> None:
-        """Lets go of the process's files. No other method may be under way."""
-        handle, self._handle = self._handle, None
-        if handle is not None:
-            library().tidemark_close(handle)
+        """Lets go of the process's files, at the latest when calls of other threads that are under way have returned.
+
+        Those get their answers; later ones raise ``ValueError``.
+        """
+        self._handle = None
 
     def __enter__(self) -> "Process":
         return self
@@ -56,14 +54,11 @@ class Process:
     ) -> None:
         self.close()
 
-    def __del__(self) -> None:
-        if getattr(self, "_handle", None) is not None:
-            self.close()
-
     def __repr__(self) -> str:
-        if self._handle is None:
+        try:
+            return f"<tidemark.Process {self.id} pid={self.pid} label={self.label!r} {self.state}>"
+        except ValueError:
             return "<tidemark.Process, closed>"
-        return f"<tidemark.Process {self.id} pid={self.pid} label={self.label!r} {self.state}>"
 
     @property
     def id(self) -> str:
@@ -143,7 +138,7 @@ class Process:
         """How much it may reserve, in bytes; None: no limit."""
         if size is not None and size <= 0:
             raise ValueError(f"a limit of {size} bytes would refuse everything; None is no limit")
-        checked(library().tidemark_set_memory_limit(self._opened(), encoded(_name(device)), size or 0))
+        checked(library().tidemark_set_memory_limit(self._opened(), encoded(_name(device)), unsigned(size or 0, "size")))
 
     def memory_limit(self, device: Any = None) -> Optional[int]:
         """The limit in bytes; None: there is none."""

@@ -3,10 +3,9 @@
 import os
 import pickle
 import tempfile
-from ctypes import c_void_p
 from typing import Any, Dict, Optional
 
-from ._library import checked, encoded, library
+from ._library import Handle, checked, encoded, library, unsigned
 
 
 class _PlainData(pickle.Unpickler):
@@ -16,12 +15,12 @@ class _PlainData(pickle.Unpickler):
         raise pickle.UnpicklingError(f"a snapshot has no {module}.{name}")
 
 
-def export(path: "os.PathLike[str] | str", process: Optional[c_void_p] = None) -> None:
+def export(path: "os.PathLike[str] | str", process: Optional[Handle] = None) -> None:
     """Writes the snapshot of a process; the name's ending says how."""
     checked(library().tidemark_export_memory_history(process, encoded(path)))
 
 
-def take(process: Optional[c_void_p] = None) -> Dict[str, Any]:
+def take(process: Optional[Handle] = None) -> Dict[str, Any]:
     """The snapshot of a process, as ``torch.cuda.memory._snapshot()`` has it."""
     with tempfile.TemporaryDirectory(prefix="tidemark-") as folder:
         path = os.path.join(folder, "snapshot.pickle")
@@ -31,9 +30,8 @@ def take(process: Optional[c_void_p] = None) -> Dict[str, Any]:
 
 
 def record(
-    enabled: Optional[str], stacks: Optional[str], max_entries: int, process: Optional[c_void_p] = None
+    enabled: Optional[str], stacks: Optional[str], max_entries: int, process: Optional[Handle] = None
 ) -> None:
     """Memory history on ("state", "all") or off (None)."""
-    checked(
-        library().tidemark_record_memory_history(process, encoded(enabled), encoded(stacks), max_entries)
-    )
+    entries = unsigned(max_entries, "max_entries")
+    checked(library().tidemark_record_memory_history(process, encoded(enabled), encoded(stacks), entries))

@@ -2,15 +2,14 @@
 
 import ctypes
 from collections import OrderedDict
-from ctypes import c_void_p
 from typing import Any, Dict, Optional, Tuple
 
 from . import _library
 from ._errors import NOT_INITIALIZED
-from ._library import DeviceStats, checked, encoded, library
+from ._library import DeviceStats, Handle, checked, encoded, library
 
 
-def read(name: Optional[str], process: Optional[c_void_p] = None) -> Optional[DeviceStats]:
+def read(name: Optional[str], process: Optional[Handle] = None) -> Optional[DeviceStats]:
     """The counters of a device at one moment; None: uninitialised."""
     stats = DeviceStats()
     code = library().tidemark_memory_stats(process, encoded(name), ctypes.byref(stats))
@@ -70,7 +69,7 @@ def dram(stats: DeviceStats) -> Dict[str, int]:
     }
 
 
-def memory_info(name: Optional[str], process: Optional[c_void_p] = None) -> Tuple[int, int]:
+def memory_info(name: Optional[str], process: Optional[Handle] = None) -> Tuple[int, int]:
     """(free, total) bytes of the whole device."""
     free, total = ctypes.c_uint64(), ctypes.c_uint64()
     checked(
