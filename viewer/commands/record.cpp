@@ -76,10 +76,10 @@ ExitCode start(const Arguments& arguments, const std::vector<std::string>& targe
       .operation = control::Operation::RecordStart,
       .arguments = {static_cast<std::uint64_t>(enabled), static_cast<std::uint64_t>(stacks_of(arguments)), entries},
       .timeout = kPatience};
-  const std::string said = enabled == history::Enabled::State ? "records what is in use"
-                           : entries == 1
-                               ? "records its last event"
-                               : fmt::format("records its last {} events", grouped(static_cast<std::int64_t>(entries)));
+  std::string said = enabled == history::Enabled::State ? "records what is in use"
+                     : entries == 1
+                         ? "records its last event"
+                         : fmt::format("records its last {} events", grouped(static_cast<std::int64_t>(entries)));
   return act_on_targets(
       arguments, targets, context, "record start", action, [&](const Figures&, const Figures&) { return said; },
       [&](const ProcessView& before) { tell_loss(before, context); });
