@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
-#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <array>
@@ -16,44 +15,27 @@
 #include "shared/base/scratch.hpp"
 #include "shared/history/available_memory.hpp"
 #include "shared/history/layout.hpp"
-#include "shared/segment/file_steps.hpp"
+#include "shared/segment/file_beside.hpp"
 #include "shared/segment/mapping.hpp"
 #include "shared/segment/names.hpp"
 #include "shared/segment/own_identity.hpp"
 #include "shared/segment/sequence.hpp"
-#include "shared/segment/text.hpp"
 
 namespace tidemark::history {
 namespace {
 
+using segment::FileBeside;
 using segment::FileHandle;
 using segment::FileIdentity;
 using segment::Mapping;
 using segment::store_word;
 using segment::system_error;
-using PathText = segment::Text<4352>;
 
 // A container's limit of memory counts what lies in /dev/shm, so what is on a disk is checked against it in vain only
 // where it would be close anyway.
 Status check_room(const char* directory, std::uint64_t bytes) noexcept {
-  struct statvfs space {};
-  if (::statvfs(directory, &space) != 0) {
-    return system_error(errno);
-  }
-  const std::uint64_t left = static_cast<std::uint64_t>(space.f_bavail) * space.f_frsize;
-  const bool has_limit = space.f_blocks != 0;  // a tmpfs without one says 0 blocks in all
-  if ((has_limit && bytes > left / kShareOfSpace) || bytes > available_memory() / kShareOfMemory) {
-    return system_error(ENOSPC);
-  }
-  return {};
-}
-
-Result<FileIdentity> identity_at(const char* path) noexcept {
-  struct stat info {};
-  if (::lstat(path, &info) != 0) {
-    return system_error(errno);
-  }
-  return FileIdentity{static_cast<std::uint64_t>(info.st_dev), static_cast<std::uint64_t>(info.st_ino)};
+  const Status space = segment::check_space(directory, bytes, kShareOfSpace);
+  return space && bytes > available_memory() / kShareOfMemory ? Status{system_error(ENOSPC)} : space;
 }
 
 }  // namespace
@@ -61,11 +43,7 @@ Result<FileIdentity> identity_at(const char* path) noexcept {
 struct HistoryWriter::State {
   Settings settings;
   FileWords words;
-  PathText directory;
-  PathText path;
-  PathText temporary;
-  FileIdentity identity;
-  mode_t mode = 0400;
+  FileBeside file;
   std::uint64_t total_bytes = 0;
   Mapping process;  // holds the lock
   std::array<Mapping, kDeviceRecords> areas;
@@ -93,81 +71,52 @@ struct HistoryWriter::State {
 };
 
 Status HistoryWriter::State::make(const char* segment_path, std::uint64_t nonce) noexcept {
-  const std::string_view segment{segment_path};
-  struct stat info {};
-  if (segment.find('/') == std::string_view::npos || ::stat(segment_path, &info) != 0) {
-    return segment.empty() ? Error{ErrorCode::Unsupported, 0} : system_error(errno);
+  if (const Status placed = file.place(segment_path, segment::kHistorySuffix); !placed) {
+    return placed;
   }
-  mode = info.st_mode & 0777;
-  directory.assign(segment.substr(0, segment.rfind('/')));
-  path.assign(segment);
-  path.append(segment::kHistorySuffix);
   words = {.nonce = nonce,
            .pid = static_cast<std::uint64_t>(::getpid()),
            .settings = settings,
            .start_realtime_ns = segment::clock_ns(CLOCK_REALTIME),
            .start_monotonic_ns = segment::clock_ns(CLOCK_MONOTONIC)};
   // With its first device, so that it isn't refused after it was granted.
-  if (const Status room = check_room(directory.c_str(), history_bytes(settings, 1)); !room) {
+  if (const Status room = check_room(file.directory(), history_bytes(settings, 1)); !room) {
     return room;
   }
-  segment::NameText name = segment::temporary_name(nonce, false);
-  name.append(segment::kHistorySuffix);
-  Result<FileHandle> file = segment::create_file(directory.c_str(), name.c_str());
-  if (!file) {
-    return file.error();
-  }
-  temporary.assign(directory.view());
-  temporary.append("/");
-  temporary.append(name.view());
-  Status made = fill(file.value().get());
-  if (made) {
-    made = segment::rename_to(temporary.c_str(), path.c_str());
-  }
-  if (!made) {
-    ::unlink(temporary.c_str());
-  }
-  return made;
+  const Result<FileHandle> made = file.create(nonce);
+  return made ? file.finish(made.value().get(), fill(made.value().get())) : Status{made.error()};
 }
 
 Status HistoryWriter::State::fill(int fd) noexcept {
   const ProcessSizes sizes = process_sizes(settings);
   total_bytes = first_area_offset(sizes);
-  if (const Status allocated = segment::allocate(fd, total_bytes); !allocated) {
-    return allocated;
-  }
-  Result<Mapping> mapped = Mapping::of(fd, segment::MapMode::ReadWrite, total_bytes);
-  const Result<FileIdentity> made = segment::identity_of(fd);
-  if (!mapped || !made) {
-    return mapped ? made.error() : mapped.error();
+  Result<Mapping> mapped = file.map(fd, total_bytes);
+  if (!mapped) {
+    return mapped.error();
   }
   process = std::move(mapped).value();
-  identity = made.value();
-  if (const Status locked = segment::lock(fd); !locked) {
-    return locked;
-  }
   layout = new (process.address()) Layout{};
   fill_process_words(*layout, words, sizes, total_bytes);
   new (tables_place) ProcessTables(*layout, process.address(), sizes);
   has_tables = true;
-  return ::fchmod(fd, mode) == 0 ? Status{} : Status{system_error(errno)};
+  return {};
 }
 
 // Its mode lets nobody write, its owner neither, except for this moment.
 Result<FileHandle> HistoryWriter::State::open_for_growth() const noexcept {
-  const FileHandle file{::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)};
-  const Result<FileIdentity> found = segment::identity_of(file.get());
-  if (!found || found.value() != identity) {
+  const FileHandle named{::open(file.path(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)};
+  const Result<FileIdentity> found = segment::identity_of(named.get());
+  if (!found || found.value() != file.identity()) {
     return Error{ErrorCode::NotFound, ENOENT};
   }
   char link[32];
-  std::snprintf(link, sizeof link, "/proc/self/fd/%d", file.get());
-  if (::fchmod(file.get(), mode | 0200) != 0) {
+  std::snprintf(link, sizeof link, "/proc/self/fd/%d", named.get());
+  if (::fchmod(named.get(), file.mode() | 0200) != 0) {
     return system_error(errno);
   }
   FileHandle writable{::open(link, O_RDWR | O_CLOEXEC)};
   const int failure = errno;
-  ::fchmod(file.get(), mode);
+  ::fchmod(named.get(), file.mode());
   return writable ? Result<FileHandle>{std::move(writable)} : system_error(failure);
 }
 
@@ -199,7 +148,7 @@ Result<DeviceWriter> HistoryWriter::add_device() noexcept {
   }
   const DeviceSizes sizes = device_sizes(state.settings);
   const std::uint64_t bytes = area_bytes(sizes);
-  if (const Status room = check_room(state.directory.c_str(), bytes); !room) {
+  if (const Status room = check_room(state.file.directory(), bytes); !room) {
     return room.error();
   }
   const Result<FileHandle> file = state.open_for_growth();
@@ -227,23 +176,18 @@ ProcessTables& HistoryWriter::tables() noexcept { return state_->tables(); }
 const Settings& HistoryWriter::settings() const noexcept { return state_->settings; }
 std::uint64_t HistoryWriter::start_realtime_ns() const noexcept { return state_->words.start_realtime_ns; }
 std::uint64_t HistoryWriter::start_monotonic_ns() const noexcept { return state_->words.start_monotonic_ns; }
-const char* HistoryWriter::path() const noexcept { return state_->path.c_str(); }
+const char* HistoryWriter::path() const noexcept { return state_->file.path(); }
 
 void HistoryWriter::set_beat(std::uint64_t number, std::uint64_t now_ns) noexcept {
   store_word(state_->layout->info.beat_monotonic_ns, now_ns);
   store_word(state_->layout->info.beat, number);
 }
 
-void HistoryWriter::remove_file() noexcept {
-  const Result<FileIdentity> found = identity_at(state_->path.c_str());
-  if (found && found.value() == state_->identity) {
-    ::unlink(state_->path.c_str());
-  }
-}
+void HistoryWriter::remove_file() noexcept { state_->file.remove(); }
 
 Status check_room_beside(const char* segment_path, std::uint64_t bytes) noexcept {
   const std::string_view segment{segment_path};
-  const Scratch<PathText> directory;
+  const Scratch<segment::PathText> directory;
   if (!directory) {
     return system_error(ENOMEM);
   }

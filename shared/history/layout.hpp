@@ -24,6 +24,7 @@
 #include <string_view>
 
 #include "shared/base/device_basis.hpp"
+#include "shared/segment/file_version.hpp"
 #include "shared/segment/layout.hpp"
 #include "shared/segment/layout_hash.hpp"
 
@@ -36,10 +37,6 @@ inline constexpr std::uint64_t kMagic = 0x0154534948444954;  // "TIDHIST\x01"
 inline constexpr std::uint16_t kMajor = 1;
 inline constexpr std::uint16_t kMinor = 1;  // 1: label, command
 inline constexpr std::uint16_t kMinReaderMinor = 0;
-// Major, minor, the least minor a reader has to know, 64 bits, little-endian: 16, 16, 16, 8 and 8 bits.
-inline constexpr std::uint64_t kVersionWord = std::uint64_t{kMajor} | std::uint64_t{kMinor} << 16 |
-                                              std::uint64_t{kMinReaderMinor} << 32 | std::uint64_t{64} << 48 |
-                                              std::uint64_t{1} << 56;
 
 inline constexpr std::size_t kLineWords = 8;
 inline constexpr std::size_t kLineBytes = kLineWords * sizeof(std::uint64_t);
@@ -243,5 +240,9 @@ inline constexpr std::size_t kMostBuildIdBytes = 32;
   return hash.with_basis();
 }
 inline constexpr std::uint64_t kLayoutHash = hash_of_layout();
+
+inline constexpr segment::FileVersion kVersion{
+    .major = kMajor, .minor = kMinor, .min_reader_minor = kMinReaderMinor, .layout_hash = kLayoutHash};
+inline constexpr std::uint64_t kVersionWord = kVersion.word();
 
 }  // namespace tidemark::history

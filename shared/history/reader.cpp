@@ -22,15 +22,9 @@ Status check_head(const WordFile& file) noexcept {
   if (!file.read(0, head.words_up_to(sizeof(Head))) || head.word(offsetof(Head, magic)) != kMagic) {
     return Error{ErrorCode::BadFormat};
   }
-  const std::uint64_t version = head.word(offsetof(Head, version));
-  const auto field = [version](unsigned shift) { return static_cast<std::uint16_t>(version >> shift); };
-  constexpr std::uint16_t kForm = 64 | 1 << 8;  // words of 64 bits, little-endian
-  if (field(48) != kForm) {
-    return Error{ErrorCode::BadFormat};
-  }
-  const bool is_same = field(0) == kMajor && field(16) == kMinor;
-  if (field(0) != kMajor || field(32) > kMinor || (is_same && head.word(offsetof(Head, layout_hash)) != kLayoutHash)) {
-    return Error{ErrorCode::WrongVersion};
+  const Status version = kVersion.check(head.word(offsetof(Head, version)), head.word(offsetof(Head, layout_hash)));
+  if (!version) {
+    return version;
   }
   if (head.word(offsetof(Head, state)) != 1 || file.bytes() < kTablesOffset) {
     return Error{ErrorCode::BadFormat};

@@ -15,6 +15,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "shared/segment/file_version.hpp"
 #include "shared/segment/layout.hpp"
 #include "shared/segment/layout_hash.hpp"
 
@@ -27,10 +28,6 @@ inline constexpr std::uint64_t kMagic = 0x0153474e52444954;  // "TIDRNGS\x01"
 inline constexpr std::uint16_t kMajor = 1;
 inline constexpr std::uint16_t kMinor = 0;
 inline constexpr std::uint16_t kMinReaderMinor = 0;
-// Major, minor, the least minor a reader has to know, 64 bits, little-endian: 16, 16, 16, 8 and 8 bits.
-inline constexpr std::uint64_t kVersionWord = std::uint64_t{kMajor} | std::uint64_t{kMinor} << 16 |
-                                              std::uint64_t{kMinReaderMinor} << 32 | std::uint64_t{64} << 48 |
-                                              std::uint64_t{1} << 56;
 
 // X(name, byte offset, 64-bit words), as the segment's lists.
 #define TIDEMARK_RANGES_HEAD_FIELDS(X)                 \
@@ -93,5 +90,9 @@ static_assert(kTableBytes % 4096 == 0);
   return hash.with_basis();
 }
 inline constexpr std::uint64_t kLayoutHash = hash_of_layout();
+
+inline constexpr segment::FileVersion kVersion{
+    .major = kMajor, .minor = kMinor, .min_reader_minor = kMinReaderMinor, .layout_hash = kLayoutHash};
+inline constexpr std::uint64_t kVersionWord = kVersion.word();
 
 }  // namespace tidemark::ranges

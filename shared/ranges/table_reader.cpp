@@ -27,15 +27,9 @@ Status check_head(const HeadImage& head, std::uint64_t nonce) noexcept {
   if (head.word(offsetof(Head, magic)) != kMagic) {
     return Error{ErrorCode::BadFormat};
   }
-  const std::uint64_t version = head.word(offsetof(Head, version));
-  const auto field = [version](unsigned shift) { return static_cast<std::uint16_t>(version >> shift); };
-  constexpr std::uint16_t kForm = 64 | 1 << 8;  // words of 64 bits, little-endian
-  if (field(48) != kForm) {
-    return Error{ErrorCode::BadFormat};
-  }
-  const bool is_same = field(0) == kMajor && field(16) == kMinor;
-  if (field(0) != kMajor || field(32) > kMinor || (is_same && head.word(offsetof(Head, layout_hash)) != kLayoutHash)) {
-    return Error{ErrorCode::WrongVersion};
+  const Status version = kVersion.check(head.word(offsetof(Head, version)), head.word(offsetof(Head, layout_hash)));
+  if (!version) {
+    return version;
   }
   const bool is_complete = head.word(offsetof(Head, state)) == 1;
   return is_complete && head.word(offsetof(Head, nonce)) == nonce ? Status{} : Status{Error{ErrorCode::BadFormat}};

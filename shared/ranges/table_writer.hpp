@@ -15,7 +15,7 @@
 #include "shared/base/result.hpp"
 #include "shared/ranges/layout.hpp"
 #include "shared/ranges/row.hpp"
-#include "shared/segment/file_steps.hpp"
+#include "shared/segment/file_beside.hpp"
 #include "shared/segment/mapping.hpp"
 #include "shared/segment/text.hpp"
 
@@ -37,19 +37,14 @@ class TableWriter {
   [[nodiscard]] std::size_t count() const noexcept { return count_; }
 
   // If the name still leads to what create() made.
-  void remove_file() noexcept;
+  void remove_file() const noexcept { file_.remove(); }
 
  private:
-  using PathText = segment::Text<4352>;
-
   [[nodiscard]] Status fill(int fd, std::uint64_t nonce) noexcept;
   [[nodiscard]] RowRecord& row(std::size_t number) const noexcept;
   void store(RowRecord& record, const RowValues& values) noexcept;
 
-  PathText path_;
-  PathText temporary_;
-  segment::FileIdentity identity_;
-  mode_t mode_ = 0400;
+  segment::FileBeside file_;
   segment::Mapping mapping_;  // holds the lock
   Head* head_ = nullptr;
   std::size_t count_ = 0;

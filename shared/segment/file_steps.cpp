@@ -7,6 +7,7 @@
 #include <sys/random.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -43,6 +44,25 @@ Result<FileIdentity> identity_of(int fd) noexcept {
     return system_error(errno);
   }
   return FileIdentity{static_cast<std::uint64_t>(info.st_dev), static_cast<std::uint64_t>(info.st_ino)};
+}
+
+bool leads_to(const char* path, const FileIdentity& identity) noexcept {
+  struct stat info {};
+  return ::lstat(path, &info) == 0 && S_ISREG(info.st_mode) &&
+         FileIdentity{static_cast<std::uint64_t>(info.st_dev), static_cast<std::uint64_t>(info.st_ino)} == identity;
+}
+
+Status check_space(const char* path, std::uint64_t bytes, std::uint64_t share) noexcept {
+  struct statvfs space {};
+  if (::statvfs(path, &space) != 0) {
+    return system_error(errno);
+  }
+  if ((space.f_flag & ST_RDONLY) != 0) {
+    return system_error(EROFS);
+  }
+  const std::uint64_t left = static_cast<std::uint64_t>(space.f_bavail) * space.f_frsize;
+  const bool has_limit = space.f_blocks != 0;  // a tmpfs without one says 0 blocks in all
+  return has_limit && bytes > left / share ? Status{system_error(ENOSPC)} : Status{};
 }
 
 Status allocate(int fd, std::size_t bytes) noexcept {

@@ -19,6 +19,10 @@ struct FileIdentity {
 };
 
 [[nodiscard]] Result<FileIdentity> identity_of(int fd) noexcept;
+[[nodiscard]] bool leads_to(const char* path, const FileIdentity& identity) noexcept;
+
+// May a file of so many bytes be made there, a `share`th of the free space at most? EROFS or ENOSPC says why not.
+[[nodiscard]] Status check_space(const char* path, std::uint64_t bytes, std::uint64_t share) noexcept;
 [[nodiscard]] std::uint64_t random_nonce() noexcept;
 
 // posix_fallocate and not ftruncate: a full file system has to say so now, not as SIGBUS at the first store.

@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
-#include <sys/statvfs.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -26,14 +25,6 @@ namespace tidemark::segment {
 namespace {
 
 constexpr std::size_t kMaxControlBytes = 4096;
-// Others need the space more: Docker gives 64 MiB for everything, NCCL's buffers included.
-constexpr std::uint64_t kShareOfFreeSpace = 16;
-
-bool leads_to(const char* path, const FileIdentity& identity) {
-  struct stat info {};
-  return ::lstat(path, &info) == 0 && S_ISREG(info.st_mode) &&
-         FileIdentity{static_cast<std::uint64_t>(info.st_dev), static_cast<std::uint64_t>(info.st_ino)} == identity;
-}
 
 mode_t mode_of(Access access) {
   switch (access) {
@@ -113,23 +104,7 @@ class Creation {
     if (!fits || !control_fits) {
       return Error{ErrorCode::InvalidValue, EINVAL};
     }
-    return is_named() ? check_space() : Status{};
-  }
-
-  [[nodiscard]] Status check_space() const {
-    struct statvfs space {};
-    if (::statvfs(directory_, &space) != 0) {
-      return system_error(errno);
-    }
-    if ((space.f_flag & ST_RDONLY) != 0) {
-      return system_error(EROFS);
-    }
-    // A tmpfs without a limit says 0 blocks in all.
-    const std::uint64_t available = static_cast<std::uint64_t>(space.f_bavail) * space.f_frsize;
-    if (space.f_blocks != 0 && available < kShareOfFreeSpace * kSegmentBytes) {
-      return system_error(ENOSPC);
-    }
-    return {};
+    return is_named() ? check_space(directory_, kSegmentBytes, kShareOfFreeSpace) : Status{};
   }
 
   // A new file, under its temporary name; `at` is where to remove it again.

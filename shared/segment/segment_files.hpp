@@ -21,6 +21,9 @@ namespace tidemark::segment {
 
 using PathText = Text<4352>;
 
+// Others need the space more: Docker gives 64 MiB for everything, NCCL's buffers included.
+inline constexpr std::uint64_t kShareOfFreeSpace = 16;
+
 struct SegmentFiles {
   Backing backing = Backing::Named;
   std::uint64_t nonce = 0;
